@@ -1,8 +1,54 @@
 //! The thin binding that becomes `ngramscope._core`: it converts, detaches from the interpreter and maps errors.
+
+mod batch;
+mod build;
+mod error;
+mod index;
+mod options;
+mod stream;
+mod text;
+mod watch;
+
+use ngramscope_core::filter::FilterKind;
+use ngramscope_core::read::ReadOptions;
+use ngramscope_core::shard::FORMAT_VERSION;
+use ngramscope_core::tokenize::Tokenizer;
 use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// Bounds of the words of `text`, in code points.
+#[pyfunction]
+fn words(py: Python<'_>, text: &Bound<'_, PyString>, rule: options::RuleArguments) -> PyResult<Vec<(usize, usize)>> {
+    let rule = rule.to_core(py)?;
+    let text = text::to_utf8(text)?;
+    let mut spans = Vec::new();
+    py.detach(|| Tokenizer::new(rule).spans(&text, &mut spans));
+    let (mut byte, mut point) = (0, 0);
+    let mut points = |to: usize| {
+        point += text[byte..to].chars().count();
+        byte = to;
+        point
+    };
+    Ok(spans.iter().map(|span| (points(span.start), points(span.end))).collect())
+}
 
 /// The compiled core of ngramscope.
 #[pymodule]
-fn _core(_m: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let reading = ReadOptions::default();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("FORMAT_VERSION", FORMAT_VERSION)?;
+    module.add("WORD_MODES", PyTuple::new(py, options::WORD_MODES.map(|(name, _)| name))?)?;
+    module.add("NORMALIZATIONS", PyTuple::new(py, options::NORMALIZATIONS.map(|(name, _)| name))?)?;
+    module.add("FILTER_KINDS", PyTuple::new(py, FilterKind::ALL.map(FilterKind::name))?)?;
+    module.add("MAX_RECORD_SIZE", reading.max_record_bytes)?;
+    module.add("MAX_WINDOW_LOG", reading.max_window_log)?;
+    module.add("MAX_COLUMN_CHUNK", reading.max_column_chunk_bytes)?;
+    module.add_class::<index::PyIndex>()?;
+    module.add_class::<index::PyOverlapStream>()?;
+    module.add_class::<batch::OverlapBatch>()?;
+    module.add_class::<watch::Progress>()?;
+    module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
+    module.add_function(wrap_pyfunction!(words, module)?)
 }

@@ -1,0 +1,65 @@
+# Two commands: `make demo` shows what ngramscope does, `make test` runs every test. The rest are parts of them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The environment is made once for these pins, this list of requirements and this interpreter.
+KEY := $(shell { cat constraints.txt pyproject.toml; $(PYTHON) --version; } | sha256sum | cut -c1-16)
+
+# Pins hold for every pip call, also for the one that maturin makes.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONPATH PYTHONHOME
+
+DEMO := target/demo
+
+.PHONY: help demo test lint build docs clean
+
+help:  ## Show the targets.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/made-$(KEY):
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip maturin
+	touch $@
+
+# `develop`, not `pip install .`: the package folder in the checkout would shadow an installed wheel.
+$(VENV)/test-$(KEY): $(VENV)/made-$(KEY)
+	maturin develop --release --locked --extras test,dev
+	touch $@
+
+build: $(VENV)/made-$(KEY)  ## Create the environment and build the package in it.
+	maturin develop --release --locked
+
+demo: build  ## Create the environment, build, index the embedded corpus and score some candidates.
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@echo; echo '$$ ngramscope build-index --n 7 --out $(DEMO)/index'
+	@ngramscope build-index --n 7 --out $(DEMO)/index
+	@$(BIN)/python examples/make_candidates.py > $(DEMO)/candidates.jsonl
+	@echo; echo '$$ ngramscope overlap $(DEMO)/candidates.jsonl --index $(DEMO)/index'
+	@ngramscope overlap $(DEMO)/candidates.jsonl --index $(DEMO)/index
+
+test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
+	cargo test --release --locked
+	$(BIN)/python -P -m pytest -q
+
+lint: $(VENV)/test-$(KEY) build  ## Formatting, lints and types.
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	ruff check .
+	ruff format --check .
+	mypy
+	$(BIN)/python -m mypy.stubtest ngramscope._core
+
+docs: build  ## Write docs/cli.md anew from --help.
+	$(BIN)/python tools/cli_docs.py
+
+clean:  ## Remove what the other targets made.
+	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,175 @@
+"""The compiled core of ngramscope."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule
+
+__all__ = [
+    "FILTER_KINDS",
+    "FORMAT_VERSION",
+    "MAX_COLUMN_CHUNK",
+    "MAX_RECORD_SIZE",
+    "MAX_WINDOW_LOG",
+    "NORMALIZATIONS",
+    "WORD_MODES",
+    "Index",
+    "OverlapBatch",
+    "OverlapStream",
+    "Progress",
+    "__version__",
+    "build",
+    "words",
+]
+
+__version__: str
+FORMAT_VERSION: int
+"""Version of the index format that is written and read."""
+WORD_MODES: tuple[str, ...]
+"""Names of the word modes."""
+NORMALIZATIONS: tuple[str, ...]
+"""Names of the Unicode normalisations."""
+FILTER_KINDS: tuple[str, ...]
+"""Names of the kinds of set."""
+MAX_RECORD_SIZE: int
+"""Default limit of a record, bytes."""
+MAX_WINDOW_LOG: int
+"""Default limit of a zstd window, as a power of two."""
+MAX_COLUMN_CHUNK: int
+"""Default limit of a Parquet column chunk, bytes."""
+
+@final
+class Progress:
+    """Where long work stands."""
+
+    @property
+    def phase(self) -> str:
+        """``count``, ``insert``, ``write``, ``sync``, ``verify`` or ``score``."""
+    @property
+    def pass_number(self) -> int:
+        """Reading pass, from 1."""
+    @property
+    def passes(self) -> int:
+        """Inserting passes."""
+    @property
+    def documents(self) -> int:
+        """Documents of this pass so far."""
+    @property
+    def bytes_done(self) -> int:
+        """Bytes done in this phase."""
+    @property
+    def bytes_total(self) -> int:
+        """Bytes of this phase in all; 0 when not known."""
+    @property
+    def ngrams(self) -> int:
+        """n-gram occurrences of this pass so far."""
+    @property
+    def fill(self) -> float | None:
+        """Share of the filter's bits set, at most."""
+    @property
+    def seconds(self) -> float:
+        """Seconds since this phase began."""
+
+@final
+class OverlapBatch:
+    """Rows of an overlap table, one for each document and n; every column has shape (rows,)."""
+
+    @property
+    def id(self) -> list[str | None]:
+        """The ids as JSON texts."""
+    @property
+    def position(self) -> NDArray[np.int64]:
+        """Number of the record in its source, from 0."""
+    @property
+    def source(self) -> NDArray[np.int32]:
+        """Number of the source."""
+    @property
+    def n(self) -> NDArray[np.int32]:
+        """n-gram length."""
+    @property
+    def words(self) -> NDArray[np.int64]:
+        """Words of the document."""
+    @property
+    def ngrams(self) -> NDArray[np.int64]:
+        """n-gram occurrences."""
+    @property
+    def hits(self) -> NDArray[np.int64]:
+        """Occurrences found."""
+    @property
+    def distinct_ngrams(self) -> NDArray[np.int64]:
+        """Distinct n-grams."""
+    @property
+    def distinct_hits(self) -> NDArray[np.int64]:
+        """Distinct n-grams found."""
+    @property
+    def longest_run(self) -> NDArray[np.int64]:
+        """Most consecutive occurrences found."""
+    @property
+    def null_reason(self) -> list[str | None]:
+        """Why there is no overlap."""
+    @property
+    def flags(self) -> list[str | None]:
+        """A 0 or 1 for each occurrence, if asked for."""
+    @property
+    def spans(self) -> list[list[tuple[int, int]]]:
+        """Covered ranges of code points, if asked for."""
+    @property
+    def spans_total(self) -> NDArray[np.int64]:
+        """How many ranges there are in all, if asked for."""
+    @property
+    def matches(self) -> list[list[str]]:
+        """Texts of distinct n-grams found, if asked for."""
+    @property
+    def fields(self) -> list[list[str | None]]:
+        """Further fields as JSON texts: for each field a column."""
+
+@final
+class OverlapStream:
+    """One pass over candidate files: an iterator of batches, then a report."""
+
+    @property
+    def sources(self) -> list[str]:
+        """Names of the inputs."""
+    def __iter__(self) -> OverlapStream: ...
+    def __next__(self) -> OverlapBatch: ...
+    def report(self) -> str:
+        """What was read and left out, as JSON."""
+
+@final
+class Index:
+    """One or several index folders, mapped."""
+
+    def __new__(cls, paths: Sequence[str | os.PathLike[str]], load: bool) -> Index: ...
+    @property
+    def manifests(self) -> list[str]:
+        """The manifests as JSON, in the order of the paths."""
+    def overlap(self, texts: Sequence[str | None], options: QueryOptions) -> OverlapBatch:
+        """Rows for `texts`; None has no overlap."""
+    def overlap_files(
+        self,
+        paths: Sequence[str],
+        read: ReadOptions,
+        options: QueryOptions,
+        progress: Callable[[Progress], object] | None = None,
+        stream: tuple[int, str] | None = None,
+    ) -> OverlapStream:
+        """Rows for the records of files, batch by batch."""
+    def verify(self, progress: Callable[[Progress], object] | None = None) -> str:
+        """Compares all bytes with their checksums; returns what was read as JSON."""
+
+def build(
+    paths: Sequence[str],
+    out: str | os.PathLike[str],
+    options: BuildOptions,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+    stream: tuple[int, str] | None = None,
+) -> str:
+    """Builds an index of `paths` and `stream` in the folder `out`; returns the summary as JSON."""
+
+def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
+    """Bounds of the words of `text`, in code points."""

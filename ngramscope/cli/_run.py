@@ -1,0 +1,118 @@
+"""The command group, and what surrounds every command: encodings, signals, errors to exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pkgutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from ngramscope import __version__, errors
+from ngramscope.cli import _exit
+
+__all__ = ["cli", "main", "run"]
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived; like KeyboardInterrupt, no handler of ordinary errors may swallow it."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Word n-gram overlap of texts with a training corpus.
+
+    Build an index of a corpus once, then score any number of candidate texts against it.
+
+    \b
+    Example:
+      ngramscope build-index corpus/*.jsonl.zst --n 7 --n 13
+      ngramscope overlap candidates.jsonl --out overlap.parquet
+    """
+
+
+def _find_commands() -> None:
+    """Adds every command: a module of this package without a leading underscore, whose `command` it is."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if not module.name.startswith("_"):
+            cli.add_command(importlib.import_module(f"ngramscope.cli.{module.name}").command)
+
+
+_find_commands()
+
+
+def main() -> NoReturn:
+    """Entry point of the ``ngramscope`` program."""
+    code = run(sys.argv[1:])
+    # A full pipe or disk shows up here at the latest; there is nobody left to tell.
+    try:
+        sys.stdout.flush()
+    except (BrokenPipeError, ValueError):
+        code = code or _exit.PIPE
+        _silence_stdout()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors become one message on standard error."""
+    # Whatever the locale: data in and out is UTF-8.
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    previous = _on_sigterm()
+    try:
+        with cli.make_context("ngramscope", list(arguments)) as context:
+            return cli.invoke(context) or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        _silence_stdout()
+        return _exit.PIPE
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted; nothing was left under the names of the results", _exit.INTERRUPTED)
+    except Terminated:
+        return _say("terminated; nothing was left under the names of the results", _exit.TERMINATED)
+    except errors.UsageError as error:
+        return _say(f"error: {error}", _exit.USAGE)
+    except errors.NgramscopeError as error:
+        return _say(f"error: {error}", _exit.FAILURE)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"error: {where}{error.strerror or error}", _exit.FAILURE)
+    except MemoryError:
+        return _say("error: out of memory; give a smaller --memory or fewer --threads", _exit.FAILURE)
+    finally:
+        if previous is not None:
+            signal.signal(signal.SIGTERM, previous)
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"ngramscope: {message}", err=True)
+    return code
+
+
+def _on_sigterm() -> signal._HANDLER:
+    def terminate(_number: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    try:
+        return signal.signal(signal.SIGTERM, terminate)
+    except ValueError:  # not the main thread: the embedding program's signals are its own
+        return None
+
+
+def _silence_stdout() -> None:
+    """Point standard output at nothing, so that flushing it at exit cannot fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,89 @@
+"""``ngramscope inspect``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ngramscope.cli._console import Console
+from ngramscope.cli._options import console_options
+from ngramscope.index.open import Index
+from ngramscope.index.summary import index_warnings
+from ngramscope.sizes import format_count, format_size
+
+__all__ = ["command"]
+
+_SOURCES_SHOWN = 20
+
+
+@click.command("inspect")
+@click.argument("indexes", nargs=-1, metavar="[INDEX]...")
+@console_options("Print everything, every source included, as one JSON object.")
+def command(indexes: tuple[str, ...], console: Console) -> int:
+    """Say what INDEX is: rules, sizes, fill, rates, sources with digests.
+
+    Several indexes are described one by one, and then together, as `overlap` would use them.
+
+    \b
+    Example:
+      ngramscope inspect my-index
+    """
+    with console.open():
+        index = Index.open(indexes or None)
+        facts = index.inspect()
+        if console.as_json:
+            console.result(facts)
+            return 0
+        click.echo("\n\n".join(_describe(each) for each in facts["indexes"]))
+        if len(facts["indexes"]) > 1:
+            rates = ", ".join(f"{rate:.4g} for n = {n}" for n, rate in facts["filter_fpr"].items())
+            click.echo(f"\ntogether: false-positive rate {rates}")
+        for warning in index_warnings(index.manifests):
+            console.warn(warning)
+    return 0
+
+
+def _describe(index: dict[str, Any]) -> str:
+    words, counts = index["words"], index["counts"]
+    rule = f"{words['mode']} (Unicode {words['unicode']}), normalize {words['normalization']}"
+    lines = [
+        f"{index['path']}: {index['name'] or 'unnamed'}{' (DEMONSTRATION)' if index['demo'] else ''}",
+        f"  content id  {index['content_id']}, format {index['format_version']}, built by ngramscope {index['tool_version']}",
+        f"  words       {rule}{', lower-cased' if words['lowercase'] else ''}",
+        f"  hash        {index['hash']}",
+        f"  documents   {counts['documents']:,} of {counts['records']:,} records, {counts['words']:,} words",
+    ]
+    lines.extend(f"  left out    {count:,} records: {reason}" for reason, count in sorted(counts["unusable"].items()))
+    lines.append(f"  size        {format_size(index['bytes'])}")
+    for keys in index["sets"]:
+        lines.extend(_describe_set(keys))
+    lines.append(f"  sources     {len(index['sources']):,}")
+    for source in index["sources"][:_SOURCES_SHOWN]:
+        digest = f"blake3:{source['blake3']}" if source["blake3"] else "no digest"
+        incomplete = f", INCOMPLETE: {source['incomplete']}" if source["incomplete"] else ""
+        lines.append(
+            f"    {source['name']}: {format_size(source['bytes'])}, {source['documents']:,} documents, {digest}{incomplete}"
+        )
+    if len(index["sources"]) > _SOURCES_SHOWN:
+        lines.append(f"    ... and {len(index['sources']) - _SOURCES_SHOWN:,} more; --json lists all")
+    return "\n".join(lines)
+
+
+def _describe_set(keys: dict[str, Any]) -> list[str]:
+    distinct = "unknown" if keys["distinct"] is None else format_count(keys["distinct"])
+    shards = len(keys["shards"])
+    lines = [
+        f"  n = {keys['n']}",
+        f"    n-grams   {keys['occurrences']:,} occurrences, {distinct} distinct",
+        f"    set       {keys['kind']}, {keys['blocks']:,} {'blocks of 512 bits' if keys['k'] else 'key ranges'}, "
+        f"{shards} {'file' if shards == 1 else 'files'}" + (f", {keys['k']} bits a key" if keys["k"] else ""),
+    ]
+    if keys["sizing"] is not None:
+        sizing = keys["sizing"]
+        lines.append(f"    sized     for {sizing['sized_for']:,} ({sizing['method']})")
+    if keys["fill"] is not None:
+        lines.append(f"    fill      {keys['fill']:.4f}")
+    target = "" if keys["target_rate"] is None else f"target {keys['target_rate']:.4g}, "
+    lines.append(f"    rate      {target}expected {keys['rate']:.4g}, measured {keys['measured_rate']:.4g}")
+    return lines

@@ -1,0 +1,160 @@
+"""From sources of any kind to an index folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ngramscope import _core
+from ngramscope._core import Progress
+from ngramscope.corpus.feed import Feeder
+from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
+from ngramscope.errors import UsageError
+from ngramscope.index.options import BuildOptions
+
+__all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index"]
+
+PathLike = str | os.PathLike[str]
+ProgressCallback = Callable[[Progress], None]
+
+logger = logging.getLogger("ngramscope")
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build read, made and left out.
+
+    Attributes
+    ----------
+    path
+        The index folder.
+    manifest
+        Content of its ``index.json``.
+    details
+        Everything the core reported: reading report, passes, seconds, bytes.
+    warnings
+        What the user should know.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    details: dict[str, Any]
+    warnings: list[str]
+
+    @property
+    def partial(self) -> bool:
+        """Some records or files were left out."""
+        return bool(self.manifest["partial"])
+
+
+def build_index(
+    sources: Sequence[PathLike],
+    out: Path,
+    options: BuildOptions,
+    *,
+    texts: Iterable[Any] | None = None,
+    progress: ProgressCallback | None = None,
+) -> BuildReport:
+    """Build an index of `sources`, or of `texts`, in the folder `out`.
+
+    Parameters
+    ----------
+    sources
+        Files, folders, globs, ``-`` (standard input), or one manifest (``*.toml``). Empty: the embedded default corpus.
+    texts
+        Texts instead of files; see `Index.build`.
+    progress
+        Called some twenty times a second, on the calling thread.
+    """
+    if texts is not None:
+        if sources:
+            raise UsageError("sources and texts: give one of them")
+        return _build_texts(texts, out, options, progress)
+    if not sources:
+        return _build_default(out, options, progress)
+    paths = [os.fspath(each) for each in sources]
+    manifests = [each for each in paths if each.endswith(".toml")]
+    if manifests:
+        if len(paths) > 1:
+            raise UsageError(f"{manifests[0]}: a manifest describes a whole corpus; give it alone")
+        manifest = load_manifest(manifests[0])
+        if manifest.kind == "python-stdlib":
+            return _build_stdlib(manifest, out, options, progress)
+        return _run(manifest.sources(), out, _with_manifest(manifest, options), progress)
+    return _run(paths, out, options, progress)
+
+
+def _run(paths: list[str], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
+    return _report(out, _core.build(paths, os.fspath(out), options, progress=progress))
+
+
+def _build_default(out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
+    if options.rule.words == "ids":
+        raise UsageError("--words: 'ids' needs a corpus of token ids; name it: ngramscope build-index --words ids FILES")
+    manifest = default_manifest()
+    logger.warning(
+        "no corpus was named: indexing the embedded demonstration corpus, the standard library of this Python %d.%d "
+        "(%s.toml); name yours with: ngramscope build-index FILES",
+        *sys.version_info[:2],
+        manifest.name,
+    )
+    return _build_stdlib(manifest, out, options, progress)
+
+
+def _build_stdlib(manifest: CorpusManifest, out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
+    from ngramscope.corpus import stdlib
+
+    with tempfile.TemporaryDirectory(prefix="ngramscope-") as folder:
+        path = Path(folder) / f"{manifest.name}.jsonl"
+        stdlib.write_jsonl(path, manifest.exclude)
+        # The globs chose library files; they are not for the one file made of them.
+        chosen = dataclasses.replace(manifest, include=(), exclude=())
+        return _run([os.fspath(path)], out, _with_manifest(chosen, options), progress)
+
+
+def _build_texts(texts: Iterable[Any], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
+    if isinstance(texts, str | bytes):
+        raise UsageError("texts: one string was given; give a list or an iterator of texts")
+    if isinstance(texts, Sequence) and options.expected_ngrams is None:
+        # Nothing is lost by spooling what is in memory already; only a one-shot iterator needs the caller's decision.
+        options = dataclasses.replace(options, spool=True)
+    with Feeder(texts, text_key=options.read.text_key, id_key=options.read.id_key) as feeder:
+
+        def watch(step: Progress) -> None:
+            feeder.check()
+            if progress is not None:
+                progress(step)
+
+        summary = _core.build([], os.fspath(out), options, progress=watch, stream=(feeder.fileno, "texts"))
+    return _report(out, summary)
+
+
+def _with_manifest(manifest: CorpusManifest, options: BuildOptions) -> BuildOptions:
+    """`options` with what the manifest says of the corpus; its keys win over defaults, since they describe the files."""
+    read = options.read
+    read = dataclasses.replace(
+        read,
+        text_key=manifest.text_key or read.text_key,
+        id_key=manifest.id_key or read.id_key,
+        text_lines=read.text_lines if manifest.text_lines is None else manifest.text_lines,
+        include=(*read.include, *manifest.include),
+        exclude=(*read.exclude, *manifest.exclude),
+    )
+    return dataclasses.replace(options, read=read, name=options.name or manifest.name, demo=options.demo or manifest.demo)
+
+
+def _report(out: Path, summary: str) -> BuildReport:
+    details = json.loads(summary)
+    manifest = details.pop("manifest")
+    warnings = details.pop("warnings")
+    for warning in warnings:
+        logger.warning("%s", warning)
+    return BuildReport(path=out, manifest=manifest, details=details, warnings=warnings)

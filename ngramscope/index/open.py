@@ -1,0 +1,372 @@
+"""`Index`: the public face of an index folder, or of several that are asked together."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from ngramscope import _core
+from ngramscope.errors import MismatchError, UsageError
+from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index
+from ngramscope.index.explain import explain_text
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index
+from ngramscope.index.table import Objects, OverlapTable
+
+__all__ = ["Index", "OverlapStream"]
+
+
+class Index:
+    """One or several indexes, opened for questions; several answer "found in any of them".
+
+    Opening maps the files and reads none of the filters. An object can be used from several threads, after a fork, and
+    pickled (it is opened again from its path).
+
+    Examples
+    --------
+    >>> index = Index.build(texts=["one two three four five six seven eight"], out="my-index", n=7)
+    >>> table = index.overlap(["zero one two three four five six seven eight nine"])
+    >>> table.hits.tolist(), table.ngrams.tolist()
+    ([2], [4])
+    """
+
+    build_report: BuildReport | None = None
+    """What was read and left out, if this object comes from `build`."""
+
+    def __init__(self, core: _core.Index, paths: tuple[str, ...], *, load: bool) -> None:
+        self._core = core
+        self._paths = paths
+        self._load = load
+        self.manifests: tuple[dict[str, Any], ...] = tuple(json.loads(each) for each in core.manifests)
+
+    @classmethod
+    def open(cls, path: PathLike | Sequence[PathLike] | None = None, *, load: bool = False) -> Index:
+        """Open the index in folder `path`, or in several folders.
+
+        Parameters
+        ----------
+        path
+            None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
+        load
+            Copy the filters into memory first (huge pages where the system grants them): slower to open, faster to ask.
+
+        Raises
+        ------
+        IndexFormatError
+            There is no index, it is damaged, or of an unknown version.
+        MismatchError
+            Several indexes that differ in their word rule or share no n.
+        """
+        if path is None:
+            folders: tuple[str, ...] = (os.fspath(default_index()),)
+        elif isinstance(path, str | os.PathLike):
+            folders = (os.fspath(path),)
+        else:
+            folders = tuple(os.fspath(each) for each in path)
+            if not folders:
+                raise UsageError("--index: no folder given")
+        return cls(_core.Index(folders, load), folders, load=load)
+
+    @classmethod
+    def build(
+        cls,
+        sources: PathLike | Sequence[PathLike] = (),
+        *,
+        texts: Iterable[str | Sequence[int] | Mapping[str, Any]] | None = None,
+        out: PathLike | None = None,
+        n: int | Iterable[int] = (7,),
+        words: str = WordRule.words,
+        normalize: str = WordRule.normalize,
+        lowercase: bool = WordRule.lowercase,
+        filter: str = BuildOptions.filter,  # noqa: A002 - the command line's name
+        filter_fpr: float = BuildOptions.filter_fpr,
+        expected_ngrams: int | None = None,
+        shards: int | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        force: bool = False,
+        accept_overfull: bool = False,
+        name: str | None = None,
+        spool: bool = False,
+        text_key: str = ReadOptions.text_key,
+        id_key: str = ReadOptions.id_key,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        text_lines: bool = False,
+        max_record_size: int | str = ReadOptions.max_record_size,
+        max_window_log: int = ReadOptions.max_window_log,
+        max_column_chunk: int | str = ReadOptions.max_column_chunk,
+        max_bad_records: int = 0,
+        max_bad_files: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> Index:
+        """Build an index and open it. Parameters have the names and defaults of ``ngramscope build-index``.
+
+        Parameters
+        ----------
+        sources
+            Files, folders, globs, or one manifest (``*.toml``). Empty, and without `texts`: the embedded default corpus.
+        texts
+            Instead of `sources`: strings, lists of token ids (``words="ids"``) or whole records. A list is spooled to disk
+            (compressed) so that it can be read twice; an iterator needs `expected_ngrams` or ``spool=True``. It runs on
+            a thread of its own.
+        out
+            Folder of the index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
+        n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, threads, memory, force
+            See `BuildOptions` and `WordRule`.
+        accept_overfull, name, spool
+            See `BuildOptions`.
+        text_key, id_key, include, exclude, text_lines, max_record_size, max_window_log, max_column_chunk
+            See `ReadOptions`.
+        max_bad_records, max_bad_files
+            See `ReadOptions`; what was left out is in `build_report`.
+        progress
+            Called some twenty times a second with a `Progress`, on the calling thread.
+
+        Raises
+        ------
+        UsageError, InputError, ResourceError
+            Nothing is left under `out`.
+        """
+        options = BuildOptions(
+            read=ReadOptions(
+                text_key=text_key,
+                id_key=id_key,
+                include=tuple(include),
+                exclude=tuple(exclude),
+                text_lines=text_lines,
+                max_record_size=max_record_size,
+                max_window_log=max_window_log,
+                max_column_chunk=max_column_chunk,
+                max_bad_records=max_bad_records,
+                max_bad_files=max_bad_files,
+            ),
+            rule=WordRule(words=words, normalize=normalize, lowercase=lowercase),
+            n=(n,) if isinstance(n, int) else tuple(n),
+            filter=filter,
+            filter_fpr=filter_fpr,
+            expected_ngrams=expected_ngrams,
+            shards=shards,
+            threads=threads,
+            memory=memory,
+            force=force,
+            accept_overfull=accept_overfull,
+            name=name,
+            spool=spool,
+        )
+        folder = default_index() if out is None else Path(out)
+        paths = (sources,) if isinstance(sources, str | os.PathLike) else tuple(sources)
+        report = build_index(paths, folder, options, texts=texts, progress=progress)
+        index = cls.open(folder)
+        index.build_report = report
+        return index
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The folders."""
+        return tuple(Path(each) for each in self._paths)
+
+    @property
+    def n(self) -> tuple[int, ...]:
+        """The lengths that every one of the indexes has, ascending."""
+        common = set.intersection(*({keys["n"] for keys in each["sets"]} for each in self.manifests))
+        return tuple(sorted(common))
+
+    @property
+    def rule(self) -> WordRule:
+        """What a word is in these indexes."""
+        words = self.manifests[0]["words"]
+        return WordRule(words=words["mode"], normalize=words["normalization"], lowercase=words["lowercase"])
+
+    @property
+    def filter_fpr(self) -> dict[int, float]:
+        """For each n, the rate at which an absent n-gram counts as found: 1 - prod(1 - p) over the indexes."""
+        return {n: self._combined(n) for n in self.n}
+
+    @property
+    def is_demo(self) -> bool:
+        """One of the indexes holds the embedded demonstration corpus."""
+        return any(each["demo"] for each in self.manifests)
+
+    def overlap(
+        self,
+        texts: Iterable[str | None],
+        *,
+        n: int | Iterable[int] = (),
+        max_words: int | None = None,
+        max_ngrams: int | None = None,
+        flags: bool = False,
+        spans: bool = False,
+        max_spans: int = QueryOptions.max_spans,
+        matches: int = 0,
+        threads: int | None = None,
+    ) -> OverlapTable:
+        """Overlap of `texts` with the index, one row for each (text, n), in order.
+
+        Parameters
+        ----------
+        texts
+            Strings (token ids as decimals with spaces between, for an index of word mode ``ids``); None gives a row
+            without overlap.
+        n, max_words, max_ngrams, flags, spans, max_spans, matches, threads
+            See `QueryOptions`.
+
+        Raises
+        ------
+        MismatchError
+            A length that the index does not have.
+        """
+        if isinstance(texts, str):
+            raise UsageError("texts: one string was given; give a list of texts")
+        options = QueryOptions(
+            n=(n,) if isinstance(n, int) else tuple(n),
+            max_words=max_words,
+            max_ngrams=max_ngrams,
+            flags=flags,
+            spans=spans,
+            max_spans=max_spans,
+            matches=matches,
+            threads=threads,
+        )
+        batch = self._core.overlap(list(texts), options)
+        return self._table(batch, options, sources=("texts",), fields=())
+
+    def overlap_files(
+        self,
+        sources: PathLike | Sequence[PathLike],
+        *,
+        read: ReadOptions | None = None,
+        query: QueryOptions | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> OverlapStream:
+        """Overlap of the records of files with the index, table by table, in bounded memory and input order.
+
+        Parameters
+        ----------
+        sources
+            Files, folders, globs, ``-`` (standard input).
+        read, query
+            How to read and what to compute; None takes the defaults.
+        progress
+            Called now and then, on the calling thread.
+        """
+        paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+        read = ReadOptions() if read is None else read
+        query = QueryOptions() if query is None else query
+        core = self._core.overlap_files([os.fspath(each) for each in paths], read, query, progress)
+        return OverlapStream(self, core, query, read.fields)
+
+    def explain(self, text: str, *, n: int | Iterable[int] = ()) -> dict[str, Any]:
+        """Words of `text`, its n-grams, and which of them the index has.
+
+        Returns
+        -------
+        dict
+            See `ngramscope.index.explain.explain_text`.
+        """
+        table = self.overlap([text], n=n, flags=True)
+        flags = zip(table.n.tolist(), cast("Objects", table.flags).tolist(), strict=True)
+        return explain_text(text, self.rule, dict(flags))
+
+    def inspect(self) -> dict[str, Any]:
+        """Everything the index says of itself, with sizes on disk and the combined rates."""
+        indexes = []
+        for path, manifest in zip(self.paths, self.manifests, strict=True):
+            size = sum(shard["bytes"] for keys in manifest["sets"] for shard in keys["shards"])
+            indexes.append({"path": os.fspath(path), "bytes": size, **manifest})
+        return {"indexes": indexes, "filter_fpr": {str(n): rate for n, rate in self.filter_fpr.items()}}
+
+    def verify(self, *, progress: ProgressCallback | None = None) -> dict[str, Any]:
+        """Read every byte and compare the checksums.
+
+        Raises
+        ------
+        IndexFormatError
+            Names the first file that differs, and where.
+        """
+        report: dict[str, Any] = json.loads(self._core.verify(progress))
+        return report
+
+    def check_rule(self, *, words: str | None = None, normalize: str | None = None, lowercase: bool | None = None) -> None:
+        """Refuse a word rule that is not the index's; None agrees with anything.
+
+        Raises
+        ------
+        MismatchError
+            Names both values.
+        """
+        rule = self.rule
+        for option, asked, has in (
+            ("--words", words, rule.words),
+            ("--normalize", normalize, rule.normalize),
+            ("--lowercase", lowercase, rule.lowercase),
+        ):
+            if asked is not None and asked != has:
+                raise MismatchError(
+                    f"{self._paths[0]}: {option} {asked} was asked for, but the index has {has}; "
+                    "leave the option out, or build an index by the other rule"
+                )
+
+    def __repr__(self) -> str:
+        return f"Index({', '.join(map(repr, self._paths))}, n={list(self.n)}, words={self.rule.words!r})"
+
+    def __reduce__(self) -> tuple[object, tuple[tuple[str, ...], bool]]:
+        return _reopen, (tuple(os.fspath(Path(each).resolve()) for each in self._paths), self._load)
+
+    def _combined(self, n: int) -> float:
+        rates = [keys["rate"] for manifest in self.manifests for keys in manifest["sets"] if keys["n"] == n]
+        if any(rate >= 1 for rate in rates):
+            return 1.0
+        # By logarithms: rates near 2^-64 would vanish in 1 - p.
+        return -math.expm1(sum(math.log1p(-rate) for rate in rates))
+
+    def _table(
+        self, batch: _core.OverlapBatch, query: QueryOptions, *, sources: Sequence[str], fields: Sequence[str]
+    ) -> OverlapTable:
+        return OverlapTable.from_batch(
+            batch,
+            sources=sources,
+            fields=fields,
+            filter_fpr=self.filter_fpr,
+            index_is_demo=self.is_demo,
+            flags=query.flags,
+            spans=query.spans,
+            matches=query.matches > 0,
+        )
+
+
+class OverlapStream(Iterator[OverlapTable]):
+    """Tables of one pass over files; see `Index.overlap_files`."""
+
+    def __init__(self, index: Index, core: _core.OverlapStream, query: QueryOptions, fields: tuple[str, ...]) -> None:
+        self._index = index
+        self._core = core
+        self._query = query
+        self._fields = fields
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the inputs; `OverlapTable.source` counts in them."""
+        return tuple(self._core.sources)
+
+    def __next__(self) -> OverlapTable:
+        batch = next(self._core)
+        return self._index._table(batch, self._query, sources=self.sources, fields=self._fields)
+
+    def empty(self) -> OverlapTable:
+        """A table without rows but with the columns of this pass, for inputs without records."""
+        return self._index._table(
+            self._index._core.overlap([], self._query), self._query, sources=self.sources, fields=self._fields
+        )
+
+    def report(self) -> dict[str, Any]:
+        """What was read and left out, with sizes and digests of the inputs. After the last table only."""
+        report: dict[str, Any] = json.loads(self._core.report())
+        return report
+
+
+def _reopen(paths: tuple[str, ...], load: bool) -> Index:
+    return Index.open(paths, load=load)

@@ -1,0 +1,242 @@
+"""The options of building and querying: one place for names, defaults and ranges, for the API and the command line.
+
+Messages spell an option as the command line does (``--filter-fpr``); its keyword has underscores (``filter_fpr``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ngramscope._core import (
+    FILTER_KINDS,
+    MAX_COLUMN_CHUNK,
+    MAX_RECORD_SIZE,
+    MAX_WINDOW_LOG,
+    NORMALIZATIONS,
+    WORD_MODES,
+)
+from ngramscope.errors import UsageError
+from ngramscope.sizes import parse_size
+
+__all__ = [
+    "DEFAULT_INDEX",
+    "INDEX_VARIABLE",
+    "BuildOptions",
+    "QueryOptions",
+    "ReadOptions",
+    "WordRule",
+    "default_index",
+]
+
+DEFAULT_INDEX = "ngramscope-index"
+INDEX_VARIABLE = "NGRAMSCOPE_INDEX"
+_MAX_COUNT = (1 << 63) - 1
+
+
+def default_index() -> Path:
+    """Where an index goes to and is looked for when no place is named: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``."""
+    return Path(os.environ.get(INDEX_VARIABLE) or DEFAULT_INDEX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How files are read.
+
+    Parameters
+    ----------
+    text_key, id_key
+        Keys of the text and the id in a record; dots step into nested objects (``meta.text``).
+    include, exclude
+        Globs over file names inside folders.
+    text_lines
+        Plain-text files hold one document a line instead of one a file.
+    max_record_size
+        Bytes; longer records count as unusable, they are never cut.
+    max_window_log
+        Largest zstd window accepted, as a power of two.
+    max_column_chunk
+        Bytes; the largest Parquet column chunk accepted, uncompressed.
+    max_bad_records, max_bad_files
+        How many unusable records and files may be left out before it is an error; 0 is strict.
+    fields
+        Further keys to carry along.
+    """
+
+    text_key: str = "text"
+    id_key: str = "id"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    text_lines: bool = False
+    max_record_size: int | str = MAX_RECORD_SIZE
+    max_window_log: int = MAX_WINDOW_LOG
+    max_column_chunk: int | str = MAX_COLUMN_CHUNK
+    max_bad_records: int = 0
+    max_bad_files: int = 0
+    fields: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.text_key:
+            raise UsageError("--text-key: '' is not possible; name the key that holds the text")
+        _settle(self, "max_record_size", parse_size(self.max_record_size, option="--max-record-size"))
+        _integer("--max-window-log", self.max_window_log, 10, 31)
+        _settle(self, "max_column_chunk", parse_size(self.max_column_chunk, option="--max-column-chunk"))
+        _integer("--max-bad-records", self.max_bad_records, 0, _MAX_COUNT)
+        _integer("--max-bad-files", self.max_bad_files, 0, _MAX_COUNT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordRule:
+    """What a word is; stored in every index.
+
+    Parameters
+    ----------
+    words
+        ``uax29``, ``whitespace``, ``gpt3`` or ``ids``; see docs/words.md.
+    normalize
+        Unicode normalisation before words are cut: ``none``, ``nfc`` or ``nfkc``.
+    lowercase
+        Lower-case after normalisation.
+    """
+
+    words: str = "uax29"
+    normalize: str = "none"
+    lowercase: bool = False
+
+    def __post_init__(self) -> None:
+        _choice("--words", self.words, WORD_MODES)
+        _choice("--normalize", self.normalize, NORMALIZATIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """Everything about a build but its sources.
+
+    Parameters
+    ----------
+    n
+        Lengths of the n-grams, in words; one filter each.
+    filter
+        ``blocked`` (Bloom) or ``exact``.
+    filter_fpr
+        Target false-positive rate of the filter, above 0 and below 1.
+    expected_ngrams
+        Distinct n-grams to size the filter for; None counts them in a first pass.
+    shards
+        Files per n; None lets the size decide.
+    threads
+        None takes every core.
+    memory
+        Bytes of filter kept in memory at a time; None takes most of what is free. More passes, same index.
+    force
+        Replace an index that is there already.
+    accept_overfull
+        Keep a filter whose rate came out above 1.05 times the target.
+    name
+        Name of the corpus, kept in the index.
+    spool
+        Keep a compressed temporary copy of sources that can be read only once.
+    """
+
+    read: ReadOptions
+    rule: WordRule
+    n: tuple[int, ...] = (7,)
+    filter: str = "blocked"
+    filter_fpr: float = 0.005
+    expected_ngrams: int | None = None
+    shards: int | None = None
+    threads: int | None = None
+    memory: int | str | None = None
+    force: bool = False
+    accept_overfull: bool = False
+    name: str | None = None
+    spool: bool = False
+    demo: bool = False
+
+    def __post_init__(self) -> None:
+        _settle(self, "n", _lengths(self.n))
+        if not self.n:
+            raise UsageError("--n: no length given; give at least one, as --n 7")
+        _choice("--filter", self.filter, FILTER_KINDS)
+        rate = self.filter_fpr
+        if isinstance(rate, bool) or not isinstance(rate, float | int) or not (0 < rate < 1):  # NaN is refused here too
+            raise UsageError(f"--filter-fpr: {rate!r} is not possible; a rate above 0 and below 1, as 0.005")
+        _settle(self, "filter_fpr", float(rate))
+        _optional("--expected-ngrams", self.expected_ngrams, 1, _MAX_COUNT)
+        _optional("--shards", self.shards, 1, 1 << 20)
+        _optional("--threads", self.threads, 1, 4096)
+        if self.memory is not None:
+            _settle(self, "memory", parse_size(self.memory, option="--memory"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """How candidates are scored.
+
+    Parameters
+    ----------
+    n
+        Lengths to score; empty takes all of the index.
+    max_words
+        Score only the text up to the end of its N-th white-space word.
+    max_ngrams
+        Score only the first N n-grams.
+    flags
+        Also the string of 0 and 1, one for each n-gram.
+    spans
+        Also the matched character ranges, in code points.
+    max_spans
+        How many ranges at most, for each row; the table also says how many there are.
+    matches
+        Also the texts of the first N distinct n-grams that are hits.
+    threads
+        None takes every core.
+    """
+
+    n: tuple[int, ...] = ()
+    max_words: int | None = None
+    max_ngrams: int | None = None
+    flags: bool = False
+    spans: bool = False
+    max_spans: int = 1000
+    matches: int = 0
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        _settle(self, "n", _lengths(self.n))
+        _optional("--max-words", self.max_words, 1, _MAX_COUNT)
+        _optional("--max-ngrams", self.max_ngrams, 1, _MAX_COUNT)
+        _integer("--max-spans", self.max_spans, 1, 1 << 31)
+        _integer("--matches", self.matches, 0, 1 << 31)
+        _optional("--threads", self.threads, 1, 4096)
+
+
+def _settle(options: object, name: str, value: object) -> None:
+    """Set a field of a frozen dataclass while it is being made."""
+    object.__setattr__(options, name, value)
+
+
+def _lengths(n: int | Iterable[int]) -> tuple[int, ...]:
+    lengths = (n,) if isinstance(n, int) else tuple(n)
+    for each in lengths:
+        _integer("--n", each, 1, 1 << 16)
+    return tuple(sorted(set(lengths)))
+
+
+def _integer(option: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        top = f"and at most {high:,}" if high < _MAX_COUNT else "and below 2^63"
+        raise UsageError(f"{option}: {value!r} is not possible; a whole number of at least {low} {top}")
+
+
+def _optional(option: str, value: Any, low: int, high: int) -> None:
+    if value is not None:
+        _integer(option, value, low, high)
+
+
+def _choice(option: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UsageError(f"{option}: {value!r} is not known; known: {', '.join(known)}")

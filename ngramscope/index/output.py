@@ -1,0 +1,273 @@
+"""Overlap tables to files: JSON Lines, CSV and Parquet, chosen by the ending of the name.
+
+A file appears under its name only when it is whole. Its provenance (settings, inputs with digests) goes into the schema
+metadata of Parquet, key ``ngramscope``, and beside the other formats as ``NAME.meta.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from ngramscope.errors import ResourceError, UsageError
+from ngramscope.index.table import COLUMNS, EVIDENCE, OverlapTable, plain_text
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+__all__ = ["TABLE_VERSION", "CsvWriter", "JsonLinesWriter", "ParquetWriter", "TableFile", "TableWriter", "check_fields"]
+
+TABLE_VERSION = 1
+"""Version of the overlap table's columns and their meaning."""
+
+_COMPRESSED = (".gz", ".zst")
+
+
+class TableWriter(ABC):
+    """Writes tables, one after the other, to one binary stream."""
+
+    def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
+        self._stream = stream
+        self._with_source = with_source
+
+    @abstractmethod
+    def write(self, table: OverlapTable) -> None:
+        """Append the rows of `table`."""
+
+    @abstractmethod
+    def close(self, provenance: Mapping[str, Any]) -> None:
+        """Write what is left; the stream stays open."""
+
+
+class JsonLinesWriter(TableWriter):
+    """One JSON object a row; ids and fields keep the JSON text they had, digit for digit."""
+
+    def write(self, table: OverlapTable) -> None:
+        """Append the rows of `table`."""
+        names = [json.dumps(each, ensure_ascii=False) for each in table.sources]
+        extra = [(json.dumps(name, ensure_ascii=False), values) for name, values in table.fields.items()]
+        evidence = [(name, getattr(table, name).tolist()) for name in EVIDENCE if getattr(table, name) is not None]
+        columns = zip(*(_cells(table, name) for name in COLUMNS), strict=True)
+        lines = []
+        for row, (doc, position, source, n, words, ngrams, hits, overlap, corrected, *rest) in enumerate(columns):
+            distinct_ngrams, distinct_hits, distinct_overlap, longest_run, reason = rest
+            parts = [f'{{"id": {_json(doc)}, "position": {position}']
+            if self._with_source:
+                parts.append(f'"source": {names[source]}')
+            null = reason is not None
+            parts.append(
+                f'"n": {n}, "words": {words}, "ngrams": {ngrams}, "hits": {hits}, '
+                f'"overlap": {_share(overlap)}, "overlap_corrected": {_share(corrected)}, '
+                f'"distinct_ngrams": {distinct_ngrams}, "distinct_hits": {distinct_hits}, '
+                f'"distinct_overlap": {_share(distinct_overlap)}, "longest_run": {"null" if null else longest_run}, '
+                f'"null_reason": {json.dumps(reason)}'
+            )
+            parts.extend(f'"{name}": {json.dumps(values[row], ensure_ascii=False)}' for name, values in evidence)
+            parts.extend(f"{name}: {_json(values[row])}" for name, values in extra)
+            if table.index_is_demo:
+                parts.append('"index_is_demo": true')
+            lines.append(", ".join(parts))
+        if lines:
+            # A matched text may hold half a surrogate pair only if its record did; the core has replaced it by then.
+            self._stream.write(("}\n".join(lines) + "}\n").encode("utf-8"))
+
+    def close(self, provenance: Mapping[str, Any]) -> None:
+        """Nothing is left to write."""
+
+
+class CsvWriter(TableWriter):
+    """Comma-separated, a header line, LF; an undefined share is an empty cell, lists are JSON texts."""
+
+    def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
+        super().__init__(stream, with_source=with_source)
+        self._text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        self._csv = csv.writer(self._text, lineterminator="\n")
+        self._header = False
+
+    def write(self, table: OverlapTable) -> None:
+        """Append the rows of `table`, after the header if they are the first."""
+        columns: dict[str, list[Any]] = {name: _cells(table, name) for name in COLUMNS}
+        columns["id"] = [plain_text(each) for each in table.id_json]
+        columns["source"] = [table.sources[each] for each in columns["source"]]
+        if not self._with_source:
+            del columns["source"]
+        for name in ("overlap", "overlap_corrected", "distinct_overlap"):
+            columns[name] = [None if each != each else each for each in columns[name]]
+        columns["longest_run"] = [
+            run if reason is None else None for run, reason in zip(columns["longest_run"], columns["null_reason"], strict=True)
+        ]
+        for name in EVIDENCE:
+            if getattr(table, name) is not None:
+                columns[name] = [_cell(each) for each in _cells(table, name)]
+        columns.update({name: [plain_text(each) for each in values] for name, values in table.fields.items()})
+        if table.index_is_demo:
+            columns["index_is_demo"] = ["true"] * len(table)
+        if not self._header:
+            self._csv.writerow(columns)
+            self._header = True
+        self._csv.writerows(zip(*columns.values(), strict=True))
+
+    def close(self, provenance: Mapping[str, Any]) -> None:  # noqa: ARG002 - kept beside the file
+        """Let go of the stream."""
+        self._text.detach()
+
+
+class ParquetWriter(TableWriter):
+    """Parquet, zstd-compressed, a row group a table."""
+
+    def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
+        super().__init__(stream, with_source=with_source)
+        self._writer: pq.ParquetWriter | None = None
+
+    def write(self, table: OverlapTable) -> None:
+        """Append the rows of `table`."""
+        import pyarrow.parquet as pq
+
+        arrow = table.to_arrow(with_source=self._with_source)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._stream, arrow.schema, compression="zstd")
+        self._writer.write_table(arrow)
+
+    def close(self, provenance: Mapping[str, Any]) -> None:
+        """Write the footer with the provenance."""
+        if self._writer is not None:
+            self._writer.add_key_value_metadata({"ngramscope": json.dumps(provenance)})
+            self._writer.close()
+
+
+_WRITERS: dict[str, type[TableWriter]] = {".jsonl": JsonLinesWriter, ".csv": CsvWriter, ".parquet": ParquetWriter}
+
+
+class TableFile:
+    """A table file that appears under its name when whole: ``with TableFile(path, ...) as file: file.write(...)``.
+
+    Leaving the block without `commit` removes what was written.
+
+    Parameters
+    ----------
+    path
+        Its ending chooses the format: ``.jsonl``, ``.csv``, ``.parquet``; the first two also with ``.gz`` or ``.zst``.
+    """
+
+    def __init__(self, path: Path, *, with_source: bool) -> None:
+        compression = path.suffix if path.suffix in _COMPRESSED else ""
+        ending = Path(path.stem).suffix if compression else path.suffix
+        writer = _WRITERS.get(ending)
+        if writer is None or (compression and writer is ParquetWriter):
+            raise UsageError(
+                f"--out: {path}: the ending says no known format; known: {', '.join(_WRITERS)} "
+                f"(.jsonl and .csv also followed by {' or '.join(_COMPRESSED)})"
+            )
+        if not path.parent.is_dir():
+            raise UsageError(f"--out: {path}: there is no folder {path.parent}")
+        self.path = path
+        self._sidecar = writer is not ParquetWriter
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._writer_type = writer
+        self._compression = compression
+        self._with_source = with_source
+
+    def __enter__(self) -> TableFile:
+        with self._full_disk():
+            self._file: IO[bytes] = self._temporary.open("wb")
+        self._stream = _compress(self._file, self._compression)
+        self._writer = self._writer_type(self._stream, with_source=self._with_source)
+        return self
+
+    def write(self, table: OverlapTable) -> None:
+        """Append the rows of `table`."""
+        with self._full_disk():
+            self._writer.write(table)
+
+    def commit(self, provenance: Mapping[str, Any]) -> None:
+        """Finish the file and give it its name, after its ``.meta.json`` if the format cannot hold the provenance."""
+        with self._full_disk():
+            self._writer.close(provenance)
+            if self._stream is not self._file:
+                self._stream.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if self._sidecar:
+                write_whole(self.path.with_name(self.path.name + ".meta.json"), json.dumps(provenance, indent=2) + "\n")
+            self._temporary.replace(self.path)
+
+    def __exit__(self, *exception: object) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _full_disk(self) -> Any:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise ResourceError(
+                f"{self.path}: cannot write the table: {error.strerror or error}; nothing was left under that name"
+            ) from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small text file so that it appears under its name only when whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_fields(fields: Sequence[str]) -> None:
+    """Refuse further fields that would hide a column of the table."""
+    taken = {*COLUMNS, *EVIDENCE, "index_is_demo"}
+    for name in fields:
+        if name in taken:
+            raise UsageError(f"--field: {name!r} is a column of the table already; ids come with every row")
+    if len(set(fields)) != len(fields):
+        raise UsageError("--field: a name is given twice")
+
+
+def _compress(file: IO[bytes], compression: str) -> IO[bytes]:
+    if compression == ".gz":
+        # No time and no name inside: the same table gives the same bytes.
+        return cast("IO[bytes]", gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+    if compression == ".zst":
+        import zstandard
+
+        return cast("IO[bytes]", zstandard.ZstdCompressor().stream_writer(file, closefd=False))
+    return file
+
+
+def _cells(table: OverlapTable, name: str) -> list[Any]:
+    values = table.id_json if name == "id" else getattr(table, name)
+    return cast("list[Any]", values.tolist())
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+
+
+def _json(text: str | None) -> str:
+    """A JSON text of the input, digit for digit, but without Python's NaN and Infinity, which are not JSON."""
+    if text is None:
+        return "null"
+    if "NaN" not in text and "Infinity" not in text:
+        return text
+    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
+
+
+def _share(value: float) -> str:
+    return "null" if value != value else repr(value)

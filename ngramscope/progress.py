@@ -1,0 +1,86 @@
+"""Progress of long work: a live line on a terminal, a plain line now and then in a log."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TextIO
+
+from ngramscope._core import Progress
+from ngramscope.sizes import format_count, format_size
+
+__all__ = ["ProgressLine"]
+
+_LIVE_EVERY = 0.1
+_PLAIN_EVERY = 10.0
+_PHASES = {"count": "counting n-grams", "insert": "indexing", "write": "writing", "sync": "syncing", "score": "scoring"}
+
+
+class ProgressLine:
+    """Shows steps on `stream`; never a carriage return or an escape code unless it is a capable terminal.
+
+    Parameters
+    ----------
+    stream
+        Where to write; usually standard error.
+    live
+        Rewrite one line; None asks the stream and ``TERM``.
+    """
+
+    def __init__(self, stream: TextIO, *, live: bool | None = None) -> None:
+        self._stream = stream
+        self._live = stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb") if live is None else live
+        self._next = 0.0 if self._live else time.monotonic() + _PLAIN_EVERY
+        self._shown = False
+
+    def __call__(self, step: Progress) -> None:
+        """Show `step`, unless the last one was shown a moment ago."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self._live:
+            self._next = now + _LIVE_EVERY
+            self._stream.write(f"\r{describe(step)}\x1b[K")
+            self._shown = True
+        else:
+            self._next = now + _PLAIN_EVERY
+            self._stream.write(describe(step) + "\n")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the live line away, so that the next message starts on an empty one."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
+
+
+def describe(step: Progress) -> str:
+    """One line: what, how far, how fast, how full, how long still."""
+    parts = [_PHASES.get(step.phase, step.phase)]
+    if step.passes > 1:
+        parts[0] += f" (pass {step.pass_number} of {step.passes})"
+    if step.bytes_total:
+        share = min(1.0, step.bytes_done / step.bytes_total)
+        parts.append(f"{share:4.0%} of {format_size(step.bytes_total)}")
+    else:
+        share = 0.0
+        parts.append(format_size(step.bytes_done))
+    if step.documents:
+        parts.append(f"{format_count(step.documents)} documents")
+    if step.ngrams and step.seconds > 0:
+        parts.append(f"{format_count(step.ngrams)} n-grams, {format_count(step.ngrams / step.seconds)}/s")
+    if step.fill is not None:
+        parts.append(f"fill at most {step.fill:.0%}")
+    if 0.01 < share < 1 and step.seconds > 1:
+        parts.append(f"{_duration(step.seconds * (1 - share) / share)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

@@ -1,0 +1,74 @@
+"""Figures; matplotlib is loaded only when one is drawn."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngramscope.errors import MissingExtraError, UsageError
+
+__all__ = ["FORMATS", "Series", "check", "overlap_histogram"]
+
+FORMATS = (".png", ".svg", ".pdf")
+Series = tuple[str, NDArray[np.float64]]
+_BINS = 50
+
+
+def check(path: Path) -> None:
+    """Refuse, before anything is computed, a figure that could not be drawn.
+
+    Raises
+    ------
+    UsageError
+        An unknown ending or a folder that is not there.
+    MissingExtraError
+        matplotlib is not installed.
+    """
+    if path.suffix not in FORMATS:
+        raise UsageError(f"--plot: {path}: the ending says no known format; known: {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise UsageError(f"--plot: {path}: there is no folder {path.parent}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot", "--plot")
+
+
+def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]], *, note: str) -> None:
+    """Draw the share of documents by overlap: a panel for each n, the inputs overlaid.
+
+    Parameters
+    ----------
+    path
+        Its ending chooses the format; the file appears under its name when whole.
+    panels
+        n and, for each input, its name and the overlaps of its documents, shape (scored,).
+    note
+        Printed under the axes; tells of the index.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3.2 * len(panels) + 0.4), layout="constrained")
+    edges = np.linspace(0, 1, _BINS + 1)
+    for axes, (n, series) in zip(figure.subplots(len(panels), squeeze=False)[:, 0], panels, strict=True):
+        for name, values in series:
+            # Shares, not counts: inputs of different sizes stay comparable.
+            weights = np.full(len(values), 1 / max(1, len(values)))
+            label = f"{name} ({len(values):,} documents)"
+            axes.hist(values, bins=edges, weights=weights, histtype="stepfilled", alpha=0.45, label=label)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(f"overlap (hits / {n}-grams of the document)")
+        axes.set_ylabel("share of documents")
+        axes.legend(fontsize="small")
+    figure.supxlabel(note, fontsize="x-small")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        # No date inside: the same table gives the same file.
+        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
+        figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

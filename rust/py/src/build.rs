@@ -1,0 +1,78 @@
+//! Building.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ngramscope_core::build;
+use ngramscope_core::error::Error;
+use ngramscope_core::read::{self, Source};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::options::{BuildArguments, ReadArguments};
+use crate::stream::StoppableReader;
+use crate::watch::Watch;
+
+/// Standard input among the paths.
+const STANDARD_INPUT: &str = "-";
+
+/// A descriptor to read JSON Lines from, and its name in messages.
+pub type Stream = (i32, String);
+
+/// Builds an index of `paths` and `stream` in the folder `out`; returns the summary as JSON.
+#[pyfunction(name = "build")]
+#[pyo3(signature = (paths, out, options, *, progress = None, stream = None))]
+pub fn build_index(
+    py: Python<'_>,
+    paths: Vec<String>,
+    out: PathBuf,
+    options: BuildArguments,
+    progress: Option<Py<PyAny>>,
+    stream: Option<Stream>,
+) -> PyResult<String> {
+    let mut watch = Watch::new(progress);
+    let sources = sources(py, &paths, &options.read, stream, watch.stop_flag())?;
+    let options = options.to_core(py)?;
+    let outcome = py.detach(|| build::build(sources, &out, &options, &mut |step| watch.tick(step)));
+    match (watch.take(), outcome) {
+        (Some(raised), _) => Err(raised),
+        (None, Ok(summary)) => to_json(&summary),
+        (None, Err(error)) => Err(error::to_python(py, error)),
+    }
+}
+
+/// Files found under `paths`, standard input, and `stream`.
+pub fn sources(
+    py: Python<'_>,
+    paths: &[String],
+    read: &ReadArguments,
+    stream: Option<Stream>,
+    stop: Arc<AtomicBool>,
+) -> PyResult<Vec<Source>> {
+    let (standard_input, files): (Vec<&String>, Vec<&String>) = paths.iter().partition(|path| *path == STANDARD_INPUT);
+    if standard_input.len() > 1 {
+        return Err(error::usage(py, "standard input (-) is named twice; it can be read once"));
+    }
+    let mut sources = Vec::new();
+    if !files.is_empty() {
+        let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
+        let found = py.detach(|| read::discover(&files, &read.include, &read.exclude)).map_err(|error| error::read_to_python(py, error))?;
+        sources.extend(found.into_iter().map(Source::File));
+    }
+    let streams = standard_input.first().map(|_| (0, STANDARD_INPUT.to_string())).into_iter().chain(stream);
+    for (descriptor, name) in streams {
+        let reader = StoppableReader::new(descriptor, Arc::clone(&stop)).map_err(|cause| {
+            let path = Path::new(&name).to_path_buf();
+            error::to_python(py, Error::Io { path, action: "read", cause })
+        })?;
+        sources.push(Source::Stream(name, Box::new(reader)));
+    }
+    Ok(sources)
+}
+
+/// Plain data of the core as JSON text.
+pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|cause| PyRuntimeError::new_err(cause.to_string()))
+}

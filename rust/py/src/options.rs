@@ -1,0 +1,158 @@
+//! The option objects of `ngramscope.index.options`, read attribute by attribute. Ranges are checked there and in the core.
+
+use ngramscope_core::build::BuildOptions;
+use ngramscope_core::filter::FilterKind;
+use ngramscope_core::query::QueryOptions;
+use ngramscope_core::read::ReadOptions;
+use ngramscope_core::tokenize::{Normalization, WordMode, WordRule};
+use pyo3::prelude::*;
+
+use crate::error::usage;
+
+/// Names of the word modes, in the order of the documentation.
+pub const WORD_MODES: [(&str, WordMode); 4] =
+    [("uax29", WordMode::Uax29), ("whitespace", WordMode::Whitespace), ("gpt3", WordMode::Gpt3), ("ids", WordMode::Ids)];
+/// Names of the normalisations.
+pub const NORMALIZATIONS: [(&str, Normalization); 3] =
+    [("none", Normalization::None), ("nfc", Normalization::Nfc), ("nfkc", Normalization::Nfkc)];
+
+/// `ReadOptions`.
+#[derive(FromPyObject)]
+pub struct ReadArguments {
+    text_key: String,
+    id_key: String,
+    /// Globs of files to take.
+    pub include: Vec<String>,
+    /// Globs of files to leave out.
+    pub exclude: Vec<String>,
+    text_lines: bool,
+    max_record_size: u64,
+    max_window_log: u32,
+    max_column_chunk: u64,
+    max_bad_records: u64,
+    max_bad_files: u64,
+    fields: Vec<String>,
+}
+
+impl ReadArguments {
+    /// For the core; `ids` follows from the word mode.
+    pub fn to_core(&self, ids: bool) -> ReadOptions {
+        ReadOptions {
+            text_key: self.text_key.clone(),
+            id_key: self.id_key.clone(),
+            fields: self.fields.clone(),
+            text_lines: self.text_lines,
+            ids,
+            max_record_bytes: size(self.max_record_size),
+            max_window_log: self.max_window_log,
+            max_column_chunk_bytes: size(self.max_column_chunk),
+            max_bad_records: self.max_bad_records,
+            max_bad_files: self.max_bad_files,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// `WordRule`.
+#[derive(FromPyObject)]
+pub struct RuleArguments {
+    words: String,
+    normalize: String,
+    lowercase: bool,
+}
+
+impl RuleArguments {
+    /// For the core.
+    pub fn to_core(&self, py: Python<'_>) -> PyResult<WordRule> {
+        Ok(WordRule {
+            mode: lookup(py, "--words", &self.words, &WORD_MODES)?,
+            normalization: lookup(py, "--normalize", &self.normalize, &NORMALIZATIONS)?,
+            lowercase: self.lowercase,
+        })
+    }
+}
+
+/// `BuildOptions`.
+#[derive(FromPyObject)]
+pub struct BuildArguments {
+    /// How to read.
+    pub read: ReadArguments,
+    rule: RuleArguments,
+    n: Vec<u32>,
+    filter: String,
+    filter_fpr: f64,
+    expected_ngrams: Option<u64>,
+    shards: Option<u32>,
+    threads: Option<usize>,
+    memory: Option<u64>,
+    force: bool,
+    accept_overfull: bool,
+    name: Option<String>,
+    spool: bool,
+    demo: bool,
+}
+
+impl BuildArguments {
+    /// For the core.
+    pub fn to_core(&self, py: Python<'_>) -> PyResult<BuildOptions> {
+        let rule = self.rule.to_core(py)?;
+        let kinds = FilterKind::ALL.map(|kind| (kind.name(), kind));
+        Ok(BuildOptions {
+            ns: self.n.clone(),
+            kind: lookup(py, "--filter", &self.filter, &kinds)?,
+            filter_fpr: self.filter_fpr,
+            expected_ngrams: self.expected_ngrams,
+            shards: self.shards,
+            threads: self.threads,
+            memory: self.memory,
+            force: self.force,
+            accept_overfull: self.accept_overfull,
+            spool: self.spool,
+            name: self.name.clone(),
+            demo: self.demo,
+            read: self.read.to_core(rule.mode == WordMode::Ids),
+            rule,
+        })
+    }
+}
+
+/// `QueryOptions`.
+#[derive(FromPyObject)]
+pub struct QueryArguments {
+    /// Lengths asked for; empty means all.
+    pub n: Vec<u32>,
+    max_words: Option<usize>,
+    max_ngrams: Option<usize>,
+    flags: bool,
+    spans: bool,
+    max_spans: usize,
+    matches: usize,
+    threads: Option<usize>,
+}
+
+impl QueryArguments {
+    /// For the core, with the lengths `ns`.
+    pub fn to_core(&self, ns: Vec<u32>) -> QueryOptions {
+        QueryOptions {
+            ns,
+            max_words: self.max_words,
+            max_ngrams: self.max_ngrams,
+            flags: self.flags,
+            max_spans: if self.spans { self.max_spans } else { 0 },
+            max_matches: self.matches,
+            threads: self.threads,
+        }
+    }
+}
+
+fn lookup<T: Copy>(py: Python<'_>, option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
+    known.iter().find(|(each, _)| *each == name).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(each, _)| *each).collect();
+        usage(py, &format!("{option}: '{name}' is not known; known: {}", names.join(", ")))
+    })
+}
+
+/// A size of this machine; more than it can address is as good as no limit.
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
