@@ -61,7 +61,5 @@ def measure(lab: Lab) -> Findings:
             found.goal(f"{case}, {threads} thread(s): slower by", found=slower, at_most=2.0)
     least = [s["verbatim"] for name, taken in samples.items() if not name.startswith("model") for s in taken]
     found.check("every n-gram of documents of the corpus is found", found=min(least), holds=min(least) == 1.0)
-    found.notes.append(
-        "the insert phase includes zeroing the filter's memory: ten times as much for ten times the room"
-    )
+    found.notes.append("the insert phase includes zeroing the filter's memory: ten times as much for ten times the room")
     return found
