@@ -2,7 +2,8 @@
 
 The same texts, n = 7, one process and one core for each; processor seconds of building (the rivals' without their
 start-up, ngramscope's with it). Speeds span three orders of magnitude, so each gets as much of the corpus as it reads in
-half a minute. Words differ: the loops over rbloom and abloom take white-space words, dolma Unicode words, datatrove normalised spaCy words.
+half a minute. Words differ: the loops over rbloom and abloom take white-space words, dolma Unicode words, datatrove
+normalised spaCy words.
 """
 
 from __future__ import annotations
