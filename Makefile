@@ -42,9 +42,8 @@ demo: build  ## Create the environment, build, index the embedded corpus and sco
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo; echo '$$ ngramscope build-index --n 7 --out $(DEMO)/index'
 	@ngramscope build-index --n 7 --out $(DEMO)/index
-	@$(BIN)/python examples/make_candidates.py > $(DEMO)/candidates.jsonl
-	@echo; echo '$$ ngramscope overlap $(DEMO)/candidates.jsonl --index $(DEMO)/index'
-	@ngramscope overlap $(DEMO)/candidates.jsonl --index $(DEMO)/index
+	@echo; echo '$$ ngramscope overlap examples/candidates.jsonl --index $(DEMO)/index'
+	@ngramscope overlap examples/candidates.jsonl --index $(DEMO)/index
 
 test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
 	cargo test --release --locked

@@ -105,9 +105,7 @@ def class_letters(files: dict[str, str]) -> str:
         assigned[first : last + 1] = b"\1" * (last + 1 - first)
     pictographs = code_points(files[EMOJI], "Extended_Pictographic")
     white_space = code_points(files[PROPERTIES], "White_Space")
-    return "".join(
-        LETTERS[word_break[c], c in pictographs, c in white_space, not assigned[c]] for c in range(CODE_POINTS)
-    )
+    return "".join(LETTERS[word_break[c], c in pictographs, c in white_space, not assigned[c]] for c in range(CODE_POINTS))
 
 
 def rust_numbers(name: str, doc: str, numbers: list[int]) -> str:

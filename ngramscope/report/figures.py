@@ -49,6 +49,7 @@ def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]]
     note
         Printed under the axes; tells of the index.
     """
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 3.2 * len(panels) + 0.4), layout="constrained")
@@ -66,9 +67,10 @@ def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]]
     figure.supxlabel(note, fontsize="x-small")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        # No date inside: the same table gives the same file.
+        # No date and no random ids inside: the same table gives the same file.
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-        figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+        with mpl.rc_context({"svg.hashsalt": "ngramscope"}):
+            figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

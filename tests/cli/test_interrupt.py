@@ -1,0 +1,138 @@
+"""Ctrl-C and SIGTERM end long work within two seconds and leave nothing under a final name."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ngramscope import Index
+from tests.conftest import clean_environment
+
+LIMIT = 2.0
+MEMBER_BYTES = 8 << 20
+MEMBERS = 4000
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """32 GB of text in a small file: one gzip member of 8 MiB, thousands of times. Far more than a minute's work."""
+    line = b'{"id": 1, "text": "' + b" ".join(b"word%d" % (number % 977) for number in range(1000)) + b'"}\n'
+    member = gzip.compress(line * (MEMBER_BYTES // len(line)), compresslevel=6)
+    path = tmp_path_factory.mktemp("endless") / "endless.jsonl.gz"
+    with path.open("wb") as file:
+        for _ in range(MEMBERS):
+            file.write(member)
+    return path
+
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    def run(*arguments: str | Path, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "ngramscope", *map(str, arguments)],
+            cwd=tmp_path, env=clean_environment(), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return run
+
+
+def end(process: subprocess.Popen[bytes], number: signal.Signals, after: float = 1.5) -> tuple[int, float, list[str]]:
+    """Send the signal and return exit code, seconds until the end, and the lines of standard error."""
+    time.sleep(after)
+    assert process.poll() is None, "the work was over before the signal came"
+    sent = time.perf_counter()
+    process.send_signal(number)
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, time.perf_counter() - sent, errors.decode().splitlines()
+
+
+SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+
+
+@pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
+@pytest.mark.parametrize("sizing", [[], ["--expected-ngrams", "10000000"]], ids=["counting", "inserting"])
+def test_a_build_ends_at_once(
+    start: Start, endless: Path, tmp_path: Path, sizing: list[str], number: signal.Signals, code: int, word: str
+) -> None:
+    returned, seconds, lines = end(start("build-index", endless, *sizing, "--out", "index"), number)
+    assert returned == code
+    assert seconds < LIMIT
+    assert len(lines) == 1
+    assert lines[0].startswith(f"ngramscope: {word}")
+    assert not (tmp_path / "index" / "index.json").exists()
+    assert not list(tmp_path.rglob("*.ngs"))
+
+
+@pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
+def test_scoring_ends_at_once(
+    start: Start, endless: Path, tmp_path: Path, small_index: Path, number: signal.Signals, code: int, word: str
+) -> None:
+    returned, seconds, lines = end(start("overlap", endless, "--index", small_index, "--out", "table.jsonl"), number)
+    assert returned == code
+    assert seconds < LIMIT
+    assert [line for line in lines if word in line] == lines
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command", [["build-index", "-", "--expected-ngrams", "1000"], ["overlap", "-"]], ids=["build", "overlap"]
+)
+def test_waiting_for_standard_input_ends_at_once(start: Start, small_index: Path, command: list[str]) -> None:
+    options = ["--index", small_index] if command[0] == "overlap" else []
+    process = start(*command, *options, stdin=subprocess.PIPE)
+    returned, seconds, _ = end(process, signal.SIGINT)
+    assert returned == 130
+    assert seconds < LIMIT
+
+
+def test_an_interrupted_build_keeps_the_index_that_was_there(start: Start, endless: Path, tmp_path: Path) -> None:
+    Index.build(texts=["one two three"], out=tmp_path / "index", n=2)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "index").iterdir()}
+    returned, _, _ = end(start("build-index", endless, "--force", "--out", "index"), signal.SIGINT)
+    assert returned == 130
+    assert {path.name: path.read_bytes() for path in (tmp_path / "index").iterdir()} == before
+
+
+def test_a_session_survives_and_other_threads_go_on(endless: Path, tmp_path: Path, small_index: Path) -> None:
+    stop = threading.Event()
+    counts = [0]
+
+    def count() -> None:
+        while not stop.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    sent: list[tuple[float, int]] = []
+
+    def interrupt() -> None:
+        sent.append((time.perf_counter(), counts[0]))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(1.5, interrupt)
+    counter.start()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        Index.build(endless, out=tmp_path / "index", n=7)
+    seconds = time.perf_counter() - sent[0][0]
+    stop.set()
+    counter.join()
+    assert seconds < LIMIT
+    assert sent[0][1] > 100  # it counted while the core worked
+    assert not (tmp_path / "index" / "index.json").exists()
+    assert Index.open(small_index).overlap(["alpha beta gamma"], n=3).hits.tolist() == [1]

@@ -1,0 +1,114 @@
+"""Fixtures for all tests; nothing here knows an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ngramscope
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_report_header() -> str:
+    return f"ngramscope {ngramscope.__version__} from {Path(ngramscope.__file__).parent}"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of shared data: NGRAMSCOPE_SHARED, else beside the repository."""
+    folder = Path(os.environ.get("NGRAMSCOPE_SHARED") or ROOT.parent / "shared")
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder}; set NGRAMSCOPE_SHARED to run this test")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trials(shared: Path) -> Path:
+    """The trial files."""
+    return shared / "trials" / "files"
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Run the program in `tmp_path`: ``cli("overlap", path, stdin=..., env=...)``."""
+
+    def run(*arguments: str | Path, stdin: str | bytes | None = None, env: dict[str, str] | None = None, **options: Any) -> Any:
+        return subprocess.run(
+            [sys.executable, "-m", "ngramscope", *map(str, arguments)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            cwd=options.pop("cwd", tmp_path),
+            env=clean_environment(env),
+            timeout=options.pop("timeout", 120),
+            check=False,
+            **options,
+        )
+
+    return run
+
+
+def clean_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without what would change the program's behaviour."""
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("NGRAMSCOPE_INDEX")}
+    return {**keep, **(extra or {})}
+
+
+def write_jsonl(path: Path, records: Iterable[Any]) -> Path:
+    """Write records (or bare texts) as JSON Lines."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for number, record in enumerate(records):
+            row = record if isinstance(record, dict) else {"id": f"d{number}", "text": record}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_jsonl(data: str | bytes | Path) -> list[dict[str, Any]]:
+    """Rows of JSON Lines, refusing what JSON does not know (NaN, Infinity)."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"not JSON: {constant}")
+
+    text = data.read_bytes() if isinstance(data, Path) else data
+    return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+
+
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+]
+
+
+@pytest.fixture(scope="session")
+def small_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An exact index, n = 3 and 5, of one document: the Greek alphabet as far as upsilon."""
+    folder = tmp_path_factory.mktemp("small") / "index"
+    ngramscope.Index.build(texts=[" ".join(WORDS)], out=folder, n=[3, 5], filter="exact", name="greek", threads=1)
+    return folder
