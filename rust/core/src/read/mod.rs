@@ -1,11 +1,38 @@
 //! Files to records, in blocks that several threads pull from one [`Corpus`].
+//!
+//! ```text
+//! discover ─▶ InputFile ─open─▶ bytes ─codec─▶ Cut ─blocks─▶ Block::for_each ─▶ Record
+//!                               └ one thread at a time, by source ┘  └ any thread, by block ┘
+//! ```
+//!
+//! What has to be sequential (reading, digest, decompression, finding line ends) is done under the lock of a source; the
+//! rest (UTF-8, JSON) is done by the thread that pulled the block. `docs/reading.md` has the rules for users.
 
-use std::collections::BTreeMap;
+mod block;
+mod codec;
+mod corpus;
+mod cut;
+mod discover;
+mod error;
+mod json;
+mod jsonl;
+mod keys;
+mod open;
+mod raw;
+mod reason;
+mod report;
+mod shape;
+mod tally;
+
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+pub use block::{Block, Record};
+pub use corpus::Corpus;
+pub use discover::discover;
+pub use error::{FileFault, ReadError};
+pub use reason::Reason;
+pub use report::{BadRecord, ReadReport, SAMPLES, SourceReport};
 
 /// What to read and how to treat what cannot be used.
 #[derive(Clone, Debug)]
@@ -22,7 +49,7 @@ pub struct ReadOptions {
     pub ids: bool,
     /// Records longer than this are unusable (`record_too_long`), never silently cut.
     pub max_record_bytes: usize,
-    /// Largest zstd window accepted, as a power of two (31 = 2 GiB).
+    /// Largest zstd window (and xz dictionary) accepted, as a power of two (31 = 2 GiB).
     pub max_window_log: u32,
     /// Largest Parquet column chunk accepted, uncompressed.
     pub max_column_chunk_bytes: usize,
@@ -36,6 +63,52 @@ pub struct ReadOptions {
     pub parallel_files: usize,
     /// Target size of a block, bytes of records.
     pub block_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            text_key: "text".to_owned(),
+            id_key: "id".to_owned(),
+            fields: Vec::new(),
+            text_lines: false,
+            ids: false,
+            max_record_bytes: 512 << 20,
+            max_window_log: 27,
+            max_column_chunk_bytes: 4 << 30,
+            max_bad_records: 0,
+            max_bad_files: 0,
+            digests: true,
+            parallel_files: 1,
+            block_bytes: 1 << 20,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Refuses values that make no sense, by the option's name.
+    fn check(&self) -> Result<(), ReadError> {
+        let option = |option, value: String, why: &str| Err(ReadError::Option { option, value, why: why.to_owned() });
+        for (name, key) in [("text-key", &self.text_key), ("id-key", &self.id_key)] {
+            if key.is_empty() {
+                return option(name, String::new(), "a key has at least one character");
+            }
+        }
+        if !(10..=codec::LARGEST_WINDOW_LOG).contains(&self.max_window_log) {
+            return option("max-window-log", self.max_window_log.to_string(), "from 10 (1 KiB) to 31 (2 GiB)");
+        }
+        for (name, value) in [
+            ("max-record-bytes", self.max_record_bytes),
+            ("max-column-chunk-bytes", self.max_column_chunk_bytes),
+            ("parallel-files", self.parallel_files),
+            ("block-bytes", self.block_bytes),
+        ] {
+            if value == 0 {
+                return option(name, value.to_string(), "at least 1");
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A file to read, found by [`discover`].
@@ -58,6 +131,3 @@ pub enum Source {
     /// Standard input, a pipe: JSON Lines (possibly compressed), read once.
     Stream(String, Box<dyn Read + Send>),
 }
-
-/// Why a record or file could not be used. `Display` is the sentence for users; `code()` the stable name in counts.
-pub type Reason = &'static str;

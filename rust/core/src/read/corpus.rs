@@ -1,0 +1,403 @@
+//! One pass over the sources: hands out blocks to threads, and sums up what they found.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::block::Block;
+use super::cut::Cut;
+use super::error::{FileFault, ReadError};
+use super::keys::Keys;
+use super::open;
+use super::raw::{Meter, digest_file};
+use super::report::{BadRecord, ReadReport, SAMPLES, SourceReport};
+use super::tally::{Crossing, Limits, Tally};
+use super::{InputFile, ReadOptions, Source};
+
+/// What parsing a record needs to know.
+pub(super) struct Context {
+    pub keys: Keys,
+    pub ids: bool,
+    pub max_record_bytes: usize,
+}
+
+/// One pass over sources. Threads share it by reference: each pulls blocks with [`Corpus::next_block`] and parses them with
+/// [`Block::for_each`]; one calls [`Corpus::finish`] when all are done.
+pub struct Corpus {
+    slots: Vec<Slot>,
+    options: ReadOptions,
+    context: Context,
+    limits: Mutex<Limits>,
+    /// Sources before this one are done.
+    first: AtomicUsize,
+    handed_out: AtomicU64,
+    turn: AtomicUsize,
+    bytes: Arc<AtomicU64>,
+    stopped: AtomicBool,
+}
+
+/// A source and what is known of it.
+struct Slot {
+    /// For messages: the path as found. For reports and ids: the name.
+    path: String,
+    name: String,
+    file: Option<InputFile>,
+    reader: Mutex<Reader>,
+    done: AtomicBool,
+    result: Mutex<Outcome>,
+}
+
+struct Reader {
+    state: State,
+    blocks: u64,
+    records: u64,
+}
+
+enum State {
+    Waiting(Source),
+    Open { cutter: Box<dyn Cut>, meter: Arc<Meter>, sequential: bool },
+    Done,
+}
+
+#[derive(Default)]
+struct Outcome {
+    tally: Tally,
+    merged: u64,
+    /// Number of blocks, once the end was seen.
+    blocks: Option<u64>,
+    bytes: u64,
+    blake3: Option<String>,
+    incomplete: Option<String>,
+}
+
+impl Corpus {
+    /// Prepares a pass. Files that are missing or have changed since they were found are an error here already, unless
+    /// `max_bad_files` allows them.
+    pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Corpus, ReadError> {
+        options.check()?;
+        if sources.is_empty() {
+            return Err(ReadError::NoInput { why: "no source was given".to_owned() });
+        }
+        let context = Context {
+            keys: Keys::new(&options.text_key, &options.id_key, &options.fields),
+            ids: options.ids,
+            max_record_bytes: options.max_record_bytes,
+        };
+        let corpus = Corpus {
+            slots: sources.into_iter().map(Slot::new).collect(),
+            limits: Mutex::new(Limits::new(options.max_bad_records, options.max_bad_files)),
+            context,
+            options,
+            first: AtomicUsize::new(0),
+            handed_out: AtomicU64::new(0),
+            turn: AtomicUsize::new(0),
+            bytes: Arc::new(AtomicU64::new(0)),
+            stopped: AtomicBool::new(false),
+        };
+        for (source, slot) in corpus.slots.iter().enumerate() {
+            if let Some(file) = &slot.file
+                && let Err(fault) = open::unchanged(file)
+            {
+                let mut reader = lock(&slot.reader);
+                corpus.fail(source, &mut reader, fault, None);
+            }
+        }
+        match corpus.error() {
+            Some(error) => Err(error),
+            None => Ok(corpus),
+        }
+    }
+
+    /// Pulls the next block; any number of threads may call this at the same time. `false`: there is nothing left, or the
+    /// pass ends early, with an error that [`Corpus::finish`] returns or because of [`Corpus::stop`].
+    pub fn next_block(&self, block: &mut Block) -> bool {
+        loop {
+            if self.stopped.load(Ordering::Relaxed) {
+                return false;
+            }
+            let Some((source, mut reader)) = self.reader() else {
+                return false;
+            };
+            if self.cut(source, &mut reader, block) {
+                return true;
+            }
+        }
+    }
+
+    /// Hands out no more blocks.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes read so far, of the files as they are (compressed); for progress.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all files together; sources that are streams count as 0.
+    pub fn bytes_total(&self) -> u64 {
+        self.slots.iter().filter_map(|slot| slot.file.as_ref()).map(|file| file.bytes).sum()
+    }
+
+    /// The name of a source.
+    pub fn name(&self, source: usize) -> &str {
+        self.slots.get(source).map_or("", |slot| &slot.name)
+    }
+
+    /// Ends the pass. Its error is the first in input order, whatever the threads did; every block must have been through
+    /// [`Block::for_each`].
+    pub fn finish(self) -> Result<ReadReport, ReadError> {
+        if let Some(error) = self.error() {
+            return Err(error);
+        }
+        let stopped = self.stopped.load(Ordering::Relaxed);
+        let sources = self.slots.into_iter().map(Slot::report).collect();
+        let report = ReadReport::new(sources, stopped);
+        debug_assert!(report.adds_up());
+        Ok(report)
+    }
+
+    /// Locks the reader of a source that is not done: one that nobody holds if possible.
+    fn reader(&self) -> Option<(usize, MutexGuard<'_, Reader>)> {
+        loop {
+            let window = self.window();
+            for &source in &window {
+                match self.slots[source].reader.try_lock() {
+                    Ok(reader) => return Some((source, reader)),
+                    Err(TryLockError::Poisoned(poisoned)) => return Some((source, poisoned.into_inner())),
+                    Err(TryLockError::WouldBlock) => {}
+                }
+            }
+            if window.is_empty() {
+                return None;
+            }
+            let source = window[self.turn.fetch_add(1, Ordering::Relaxed) % window.len()];
+            let reader = lock(&self.slots[source].reader);
+            // It may have ended while we waited; then look again.
+            if !matches!(reader.state, State::Done) {
+                return Some((source, reader));
+            }
+        }
+    }
+
+    /// The first `parallel_files` sources that are not done.
+    fn window(&self) -> Vec<usize> {
+        let mut first = self.first.load(Ordering::Relaxed);
+        while self.slots.get(first).is_some_and(|slot| slot.done.load(Ordering::Acquire)) {
+            first += 1;
+        }
+        self.first.fetch_max(first, Ordering::Relaxed);
+        let open = (first..self.slots.len()).filter(|&source| !self.slots[source].done.load(Ordering::Acquire));
+        open.take(self.options.parallel_files).collect()
+    }
+
+    /// Cuts the next block of a source; `false` if it has none, which ends it.
+    fn cut(&self, source: usize, reader: &mut Reader, block: &mut Block) -> bool {
+        let place = (source, reader.blocks);
+        if !lock(&self.limits).allows(place) {
+            // The pass has failed before this place; what is behind does not matter.
+            reader.state = State::Done;
+            self.slots[source].done.store(true, Ordering::Release);
+            return false;
+        }
+        if let State::Waiting(_) = reader.state {
+            let State::Waiting(waiting) = std::mem::replace(&mut reader.state, State::Done) else { return false };
+            match open::open(waiting, &self.options, &self.bytes) {
+                Ok(opened) => {
+                    let open::Opened { cutter, meter, sequential } = opened;
+                    reader.state = State::Open { cutter, meter, sequential };
+                }
+                Err((fault, meter)) => {
+                    self.fail(source, reader, fault, meter.as_deref());
+                    return false;
+                }
+            }
+        }
+        let State::Open { cutter, meter, sequential } = &mut reader.state else {
+            return false;
+        };
+        block.member = None;
+        match cutter.next(block) {
+            Ok(true) => {
+                block.source = source;
+                block.number = reader.blocks;
+                block.first_position = reader.records;
+                block.sequence = self.handed_out.fetch_add(1, Ordering::Relaxed);
+                reader.blocks += 1;
+                reader.records += block.records;
+                true
+            }
+            Ok(false) => {
+                let (meter, sequential) = (Arc::clone(meter), *sequential);
+                self.end(source, reader, &meter, sequential);
+                false
+            }
+            Err(fault) => {
+                let meter = Arc::clone(meter);
+                self.fail(source, reader, fault, Some(&meter));
+                false
+            }
+        }
+    }
+
+    /// Notes the end of a source.
+    fn end(&self, source: usize, reader: &mut Reader, meter: &Meter, sequential: bool) {
+        let slot = &self.slots[source];
+        let digest = match &slot.file {
+            Some(file) => {
+                let read = if sequential { Some(meter.bytes()) } else { None };
+                if let Err(fault) = open::unchanged_after(file, read) {
+                    self.fail(source, reader, fault, Some(meter));
+                    return;
+                }
+                if sequential || !self.options.digests {
+                    meter.digest()
+                } else {
+                    match digest_file(&file.path) {
+                        Ok(digest) => Some(digest),
+                        Err(error) => {
+                            self.fail(source, reader, FileFault::Unreadable(error.to_string()), Some(meter));
+                            return;
+                        }
+                    }
+                }
+            }
+            None => meter.digest(),
+        };
+        let mut outcome = lock(&slot.result);
+        outcome.bytes = slot.file.as_ref().map_or(meter.bytes(), |file| file.bytes);
+        outcome.blake3 = digest;
+        self.close(source, reader, outcome);
+    }
+
+    /// Notes that a source cannot be read further.
+    fn fail(&self, source: usize, reader: &mut Reader, fault: FileFault, meter: Option<&Meter>) {
+        let slot = &self.slots[source];
+        let place = (source, reader.blocks);
+        let changed = matches!(fault, FileFault::Changed(_));
+        let mut outcome = lock(&slot.result);
+        outcome.incomplete = Some(fault.to_string());
+        outcome.bytes = slot.file.as_ref().map_or_else(|| meter.map_or(0, Meter::bytes), |file| file.bytes);
+        if self.options.digests
+            && self.options.max_bad_files > 0
+            && let Some(file) = &slot.file
+        {
+            // The digest names the file as it is, damage included; there is none if it cannot even be read.
+            outcome.blake3 = digest_file(&file.path).ok();
+        }
+        let error = ReadError::File { file: slot.path.clone(), fault };
+        let mut limits = lock(&self.limits);
+        if changed {
+            limits.add_fatal(place, error);
+        } else {
+            limits.add_file(place, error);
+        }
+        drop(limits);
+        self.close(source, reader, outcome);
+    }
+
+    fn close(&self, source: usize, reader: &mut Reader, mut outcome: MutexGuard<'_, Outcome>) {
+        reader.state = State::Done;
+        outcome.blocks = Some(reader.blocks);
+        self.slots[source].done.store(true, Ordering::Release);
+        self.check_keys(source, &outcome);
+    }
+
+    /// Takes in what a block had. Called by [`Block::for_each`].
+    pub(super) fn merge(&self, source: usize, number: u64, tally: Tally) {
+        let Some(slot) = self.slots.get(source) else { return };
+        let bad = tally.bad();
+        if bad > 0 {
+            lock(&self.limits).add_records((source, number), bad);
+        }
+        let mut outcome = lock(&slot.result);
+        outcome.tally.add(tally);
+        outcome.merged += 1;
+        self.check_keys(source, &outcome);
+    }
+
+    /// A source that is wholly read and whose records all lack the text's key was read with the wrong key: zero documents
+    /// would read as success.
+    fn check_keys(&self, source: usize, outcome: &Outcome) {
+        if outcome.blocks != Some(outcome.merged) || outcome.tally.saw_key {
+            return;
+        }
+        if let Some((_, seen)) = &outcome.tally.missing {
+            let error = ReadError::MissingKey {
+                file: self.slots[source].path.clone(),
+                key: self.context.keys.text().to_owned(),
+                seen: seen.clone(),
+            };
+            lock(&self.limits).add_fatal((source, u64::MAX), error);
+        }
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The first error in input order.
+    fn error(&self) -> Option<ReadError> {
+        let limits = lock(&self.limits);
+        let (place, crossing) = limits.crossing()?;
+        Some(match crossing {
+            Crossing::Fatal(error) => error,
+            Crossing::Files if self.options.max_bad_files == 0 => limits.files.get(&place)?.clone(),
+            Crossing::Files => {
+                let first = limits.files.range(..=place).take(SAMPLES).map(|(_, error)| error.to_string());
+                ReadError::TooManyBadFiles { limit: self.options.max_bad_files, first: first.collect() }
+            }
+            Crossing::Records => {
+                // Blocks behind the place may have been read too, on some thread; what they had is not reported. Up to the
+                // place everything has been read, so the first `limit + 1` bad records are known.
+                let wanted = usize::try_from(self.options.max_bad_records).unwrap_or(usize::MAX).saturating_add(1).min(SAMPLES);
+                let mut first: Vec<(String, BadRecord)> = Vec::new();
+                for slot in &self.slots[..=place.0] {
+                    let outcome = lock(&slot.result);
+                    first.extend(outcome.tally.samples.iter().map(|record| (slot.path.clone(), record.clone())));
+                }
+                first.truncate(wanted);
+                if self.options.max_bad_records == 0 {
+                    let (file, record) = first.into_iter().next()?;
+                    return Some(ReadError::BadRecord { file, record });
+                }
+                ReadError::TooManyBadRecords { limit: self.options.max_bad_records, first }
+            }
+        })
+    }
+}
+
+impl Slot {
+    fn new(source: Source) -> Slot {
+        let (path, name, file) = match &source {
+            Source::File(file) => (file.path.display().to_string(), file.name.clone(), Some(file.clone())),
+            Source::Stream(name, _) => (name.clone(), name.clone(), None),
+        };
+        Slot {
+            path,
+            name,
+            file,
+            reader: Mutex::new(Reader { state: State::Waiting(source), blocks: 0, records: 0 }),
+            done: AtomicBool::new(false),
+            result: Mutex::new(Outcome::default()),
+        }
+    }
+
+    fn report(self) -> SourceReport {
+        let outcome = self.result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        SourceReport {
+            name: self.name,
+            bytes: outcome.bytes,
+            blake3: outcome.blake3,
+            records: outcome.tally.records(),
+            documents: outcome.tally.documents,
+            unusable: outcome.tally.unusable,
+            incomplete: outcome.incomplete,
+            samples: outcome.tally.samples,
+        }
+    }
+}
+
+/// No code that can panic runs while these are held by someone who would leave them half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,166 @@
+//! From a source to the thing that cuts it into blocks: which compression, which format.
+
+use std::fs::{self, File};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::cut::{Cut, LineCutter, Lines, TextCutter};
+use super::error::FileFault;
+use super::raw::{Input, Meter, Raw};
+use super::{InputFile, ReadOptions, Source, codec, shape};
+
+/// A source that is being read.
+pub(super) struct Opened {
+    pub cutter: Box<dyn Cut>,
+    pub meter: Arc<Meter>,
+    /// Read front to back through the meter, which then has the digest; if not, the file's digest is taken separately.
+    pub sequential: bool,
+}
+
+/// Opens a source. The meter comes back with an error too: bytes of a stream that were read cannot be read again.
+pub(super) fn open(
+    source: Source,
+    options: &ReadOptions,
+    progress: &Arc<AtomicU64>,
+) -> Result<Opened, (FileFault, Option<Arc<Meter>>)> {
+    let meter = Meter::new(options.digests);
+    let (inner, name, kind): (Box<dyn std::io::Read + Send>, String, Kind) = match source {
+        Source::Stream(name, stream) => (stream, name, Kind::Stream),
+        Source::File(file) => {
+            let opened = File::open(&file.path).map_err(|error| (error.into(), None))?;
+            // Between the check of all files and this one time has passed.
+            unchanged(&file).map_err(|fault| (fault, None))?;
+            (Box::new(opened), file.name, Kind::File)
+        }
+    };
+    let raw = Raw::new(inner, Arc::clone(&meter), Arc::clone(progress));
+    match content(Input::new(Box::new(raw)), &name, kind, options) {
+        Ok(cutter) => Ok(Opened { cutter, meter, sequential: true }),
+        Err(fault) => Err((fault, Some(meter))),
+    }
+}
+
+/// Where bytes come from, as far as it matters to what they can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Stream,
+}
+
+/// A fault if the file is not as it was when it was found.
+pub(super) fn unchanged(file: &InputFile) -> Result<(), FileFault> {
+    let now = fs::metadata(&file.path)?;
+    if now.is_dir() {
+        // Only folders that could not be listed get here.
+        return Err(FileFault::Unreadable("the folder cannot be listed".to_owned()));
+    }
+    if now.len() != file.bytes {
+        return Err(FileFault::Changed(format!("{} bytes, {} before", now.len(), file.bytes)));
+    }
+    if now.modified()? != file.modified {
+        return Err(FileFault::Changed("its modification time is another".to_owned()));
+    }
+    Ok(())
+}
+
+/// Like [`unchanged`], at the end of the file, when so many bytes of it have been `read`.
+pub(super) fn unchanged_after(file: &InputFile, read: Option<u64>) -> Result<(), FileFault> {
+    unchanged(file)?;
+    match read {
+        Some(read) if read != file.bytes => Err(FileFault::Changed(format!("{read} bytes read, {} before", file.bytes))),
+        _ => Ok(()),
+    }
+}
+
+/// What a name says about a format, without endings of compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Json,
+    Text,
+    /// Formats that are known by their first bytes; without those the file is not one.
+    Binary,
+    Csv,
+    Unknown,
+}
+
+/// Finds out what the bytes are and returns what cuts them.
+pub(super) fn content(mut input: Input, name: &str, kind: Kind, options: &ReadOptions) -> Result<Box<dyn Cut>, FileFault> {
+    if let Some(codec) = codec::sniff(input.peek(shape::HEAD)?) {
+        input = Input::new((codec.open)(input, options)?);
+        if let Some(inner) = codec::sniff(input.peek(shape::HEAD)?) {
+            let what = format!("{} data inside a {} file (compressed twice)", inner.name, codec.name);
+            return Err(FileFault::refused(what, "decompress it once first"));
+        }
+    }
+    let head = input.peek(shape::HEAD)?;
+    if let Some(fault) = shape::encoding(head).or_else(|| shape::foreign(head)) {
+        return Err(fault);
+    }
+    let json = match (named(name), shape::looks_like_json(head)) {
+        (Named::Json, _) | (_, true) if kind == Kind::File && named(name) != Named::Text => true,
+        (_, json) if kind == Kind::Stream => json || !options.text_lines,
+        (Named::Text, _) => false,
+        (Named::Csv, _) => {
+            return Err(FileFault::refused("CSV table, which is not read", "convert it to Parquet or JSON Lines first"));
+        }
+        (Named::Binary, _) if !head.is_empty() => {
+            return Err(FileFault::refused("not the format that its name says", "give it its right name"));
+        }
+        _ if head.contains(&0) => {
+            return Err(FileFault::refused("binary data of an unknown format", "leave it out with --exclude"));
+        }
+        _ => false,
+    };
+    Ok(if json {
+        Box::new(LineCutter::new(input, Lines::Json, options))
+    } else if options.text_lines {
+        Box::new(LineCutter::new(input, Lines::Text, options))
+    } else {
+        Box::new(TextCutter::new(input, options))
+    })
+}
+
+fn named(name: &str) -> Named {
+    let mut rest = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    loop {
+        let Some((stem, ending)) = rest.rsplit_once('.') else {
+            return Named::Unknown;
+        };
+        let ending = ending.to_ascii_lowercase();
+        if codec::CODECS.iter().any(|codec| codec.endings.contains(&ending.as_str())) {
+            rest = stem;
+            continue;
+        }
+        return match ending.as_str() {
+            "jsonl" | "ndjson" | "jsonlines" | "jl" | "json" => Named::Json,
+            "parquet" | "pq" | "arrow" | "arrows" | "feather" | "ipc" | "zip" | "tar" | "tgz" => Named::Binary,
+            "csv" | "tsv" => Named::Csv,
+            // Texts and sources: one that begins with a brace is still no JSON.
+            "txt" | "text" | "md" | "markdown" | "rst" | "tex" | "html" | "htm" | "xml" | "py" | "pyi" | "rs" | "c" | "h"
+            | "cc" | "cpp" | "hpp" | "java" | "js" | "ts" | "go" | "rb" | "php" | "sh" | "css" | "yaml" | "yml" | "toml"
+            | "ini" | "cfg" | "log" => Named::Text,
+            _ => Named::Unknown,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (name, wanted) in [
+            ("a/b.jsonl", Named::Json),
+            ("b.JSONL.GZ", Named::Json),
+            ("b.json.zst", Named::Json),
+            ("notes.txt", Named::Text),
+            ("x.y/part-0", Named::Unknown),
+            ("part.gz", Named::Unknown),
+            ("t.parquet", Named::Binary),
+            ("t.csv.bz2", Named::Csv),
+        ] {
+            assert_eq!(named(name), wanted, "{name}");
+        }
+    }
+}
