@@ -2,8 +2,9 @@
 
 /// Words per batch.
 pub const BATCH: usize = 512;
-/// A full group of 64 bytes may be written to a batch that is not full yet, eight positions at a time.
-pub const ROOM: usize = BATCH + 64 + 8;
+/// Before a batch is seen to be full, the boundaries of 64 more bytes may be added, and one that had been pending, and a last one; positions
+/// are written eight at a time.
+pub const ROOM: usize = BATCH + 64 + 2 + 8;
 
 /// Starts and ends of consecutive words, as byte offsets. The last start may wait for its end.
 ///
@@ -45,26 +46,14 @@ impl Bounds {
         self.starts_len >= BATCH
     }
 
-    /// True if the last start has no end yet.
+    /// For adding boundaries one by one.
     #[inline(always)]
-    pub fn is_open(&self) -> bool {
-        self.starts_len > self.ends_len
-    }
-
-    /// Adds a word's start if `really`.
-    #[inline(always)]
-    pub fn push_start(&mut self, position: usize, really: bool) {
-        debug_assert!(self.starts_len < ROOM);
-        self.starts[self.starts_len] = position;
-        self.starts_len += usize::from(really);
-    }
-
-    /// Adds a word's end if `really`.
-    #[inline(always)]
-    pub fn push_end(&mut self, position: usize, really: bool) {
-        debug_assert!(self.ends_len < ROOM);
-        self.ends[self.ends_len] = position;
-        self.ends_len += usize::from(really);
+    pub fn tail(&mut self) -> Tail<'_> {
+        Tail {
+            starts_len: self.starts_len,
+            ends_len: self.ends_len,
+            bounds: self,
+        }
     }
 
     /// Adds the positions `base + i` of the bits i of both masks. Not to be called on a full batch.
@@ -93,4 +82,34 @@ fn push(list: &mut [usize; ROOM], len: usize, base: usize, mut bits: u64) -> usi
         at += 8;
     }
     len + count
+}
+
+/// The end of a batch, with its lengths in registers.
+pub struct Tail<'b> {
+    bounds: &'b mut Bounds,
+    starts_len: usize,
+    ends_len: usize,
+}
+
+impl Tail<'_> {
+    /// Adds a word's start if `really`.
+    #[inline(always)]
+    pub fn push_start(&mut self, position: usize, really: bool) {
+        self.bounds.starts[self.starts_len] = position;
+        self.starts_len += usize::from(really);
+    }
+
+    /// Adds a word's end if `really`.
+    #[inline(always)]
+    pub fn push_end(&mut self, position: usize, really: bool) {
+        self.bounds.ends[self.ends_len] = position;
+        self.ends_len += usize::from(really);
+    }
+
+    /// Gives the lengths back to the batch.
+    #[inline(always)]
+    pub fn finish(self) {
+        self.bounds.starts_len = self.starts_len;
+        self.bounds.ends_len = self.ends_len;
+    }
 }

@@ -14,6 +14,8 @@ pub trait Lanes: Copy {
     fn between(self, first: u8, last: u8) -> u64;
     /// Bytes of 0x80 and above.
     fn non_ascii(self) -> u64;
+    /// Bytes that begin a character: all but 0x80 to 0xBF.
+    fn character_starts(self) -> u64;
 }
 
 /// Plain 64-bit arithmetic, eight bytes at a time; for every processor.
@@ -53,7 +55,11 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn folded(self) -> Self {
-        Scalar(self.0.map(|word| word | repeat(0x20)))
+        let mut words = self.0;
+        for word in &mut words {
+            *word |= repeat(0x20);
+        }
+        Scalar(words)
     }
 
     #[inline(always)]
@@ -78,5 +84,9 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn non_ascii(self) -> u64 {
         self.collect(|word| word)
+    }
+    #[inline(always)]
+    fn character_starts(self) -> u64 {
+        self.collect(|word| !word | word << 1)
     }
 }

@@ -13,10 +13,13 @@ mod lanes;
 mod lanes_arm;
 #[cfg(target_arch = "x86_64")]
 mod lanes_x86;
+mod mixed;
 mod normalize;
 mod property;
 mod rules;
 mod short_hash;
+#[cfg(target_arch = "x86_64")]
+mod short_hash_avx2;
 mod simd;
 mod tables;
 mod uax29;
@@ -139,7 +142,7 @@ impl Tokenizer {
     }
 
     /// Feeds the hashes ([`crate::hash::word_hash`]) of the words of `text`, in order, to `sink` in batches of bounded length
-    /// (at most 584, never empty).
+    /// (at most a few hundred, never empty).
     pub fn hash_words(&mut self, text: &str, mut sink: impl FnMut(&[u64])) {
         let Tokenizer {
             rule,

@@ -137,8 +137,12 @@ static INDEX: [u8; BLOCKS] = {
     index
 };
 
-/// Stage two: class numbers of the distinct blocks.
-static CLASSES: [u8; LETTERS.len()] = {
+/// Entries of [`CLASSES`] that follow those of the generated blocks: for each class a short block of nothing else.
+const UNIFORM: usize = LETTERS.len();
+const SHORT: usize = 64;
+
+/// Stage two: class numbers of the distinct blocks, and the uniform ones.
+static CLASSES: [u8; UNIFORM + Class::ALL.len() * SHORT] = {
     let mut number = [u8::MAX; 256];
     let mut class = 0;
     while class < Class::ALL.len() {
@@ -149,35 +153,89 @@ static CLASSES: [u8; LETTERS.len()] = {
         number[Class::ALL[class].1 as usize] = class as u8;
         class += 1;
     }
-    let mut classes = [0; LETTERS.len()];
+    let mut classes = [0; UNIFORM + Class::ALL.len() * SHORT];
     let mut at = 0;
-    while at < classes.len() {
+    while at < UNIFORM {
         classes[at] = number[LETTERS[at] as usize];
         assert!(classes[at] != u8::MAX, "a letter without a class");
+        at += 1;
+    }
+    while at < classes.len() {
+        classes[at] = ((at - UNIFORM) / SHORT) as u8;
         at += 1;
     }
     classes
 };
 
+const fn place(code: usize) -> usize {
+    INDEX[code / BLOCK] as usize * BLOCK + code % BLOCK
+}
+
 /// Number of a character's class: its place in [`Class::ALL`].
 #[inline(always)]
 pub fn class_number(character: char) -> u8 {
-    let code = character as usize;
-    // SAFETY: a char is below 0x110000, so `code / BLOCK` is below BLOCKS; INDEX holds numbers of blocks in CLASSES (the largest
-    // possible one is checked when compiling, below).
-    unsafe {
-        let block = *INDEX.get_unchecked(code / BLOCK) as usize;
-        *CLASSES.get_unchecked(block * BLOCK + code % BLOCK)
-    }
+    CLASSES[place(character as usize)]
 }
 
-const _: () = {
-    let mut run = 0;
-    while run < BLOCK_RUNS.len() {
-        assert!((BLOCK_RUNS[run] as usize) < LETTERS.len() / BLOCK);
-        run += 2;
+/// Classes by the bytes of UTF-8: `CLASSES[SECOND[FIRST[first byte] + second byte % 64] + third byte % 64]`, whether or not a character
+/// has so many bytes; what follows it then makes no difference. Characters of four bytes are left out.
+static FIRST: [u16; 256] = {
+    let mut first = [0; 256];
+    let mut byte = 0;
+    while byte < 0xF0 {
+        first[byte] = match byte {
+            0..0x80 => CLASSES[place(byte)] as u16,
+            0xC0..0xE0 => (Class::ALL.len() + byte - 0xC0) as u16,
+            0xE0..0xF0 => (Class::ALL.len() + 32 + byte - 0xE0) as u16,
+            _ => 0,
+        } * SHORT as u16;
+        byte += 1;
     }
+    first
 };
+
+static SECOND: [u16; (Class::ALL.len() + 32 + 16) * SHORT] = {
+    let mut second = [0; (Class::ALL.len() + 32 + 16) * SHORT];
+    let mut at = 0;
+    while at < second.len() {
+        let (row, byte) = (at / SHORT, at % SHORT);
+        second[at] = if row < Class::ALL.len() {
+            UNIFORM + row * SHORT
+        } else if row < Class::ALL.len() + 32 {
+            UNIFORM + CLASSES[place((row - Class::ALL.len()) << 6 | byte)] as usize * SHORT
+        } else {
+            place((row - Class::ALL.len() - 32) << 12 | byte << 6)
+        } as u16;
+        at += 1;
+    }
+    second
+};
+const _: () = assert!(CLASSES.len() <= u16::MAX as usize && BLOCK.is_multiple_of(SHORT));
+
+/// Number of the class of the character that starts at `index`.
+///
+/// # Safety
+///
+/// A UTF-8 character starts at `index`, and `bytes` has four bytes from there on.
+#[inline(always)]
+pub unsafe fn class_number_at(bytes: &[u8], index: usize) -> u8 {
+    // SAFETY: the bytes are there. FIRST is the start of a row of SECOND, whose entries are starts of 64 entries in CLASSES: rows for
+    // all first bytes below 0xF0. Four bytes of a character encode a code point below 0x110000.
+    unsafe {
+        let byte = |offset: usize| *bytes.get_unchecked(index + offset) as usize;
+        if byte(0) >= 0xF0 {
+            let code = (byte(0) & 7) << 18
+                | (byte(1) & 0x3F) << 12
+                | (byte(2) & 0x3F) << 6
+                | byte(3) & 0x3F;
+            return *CLASSES
+                .get_unchecked(*INDEX.get_unchecked(code / BLOCK) as usize * BLOCK + code % BLOCK);
+        }
+        let second =
+            *SECOND.get_unchecked(*FIRST.get_unchecked(byte(0)) as usize + byte(1) % SHORT);
+        *CLASSES.get_unchecked(second as usize + byte(2) % SHORT)
+    }
+}
 
 /// White_Space of the pinned Unicode version.
 #[inline(always)]
@@ -200,9 +258,7 @@ mod tests {
 
     fn letters() -> Vec<u8> {
         (0..0x11_0000)
-            .map(|code| {
-                Class::ALL[CLASSES[INDEX[code / BLOCK] as usize * BLOCK + code % BLOCK] as usize].1
-            })
+            .map(|code| Class::ALL[CLASSES[place(code)] as usize].1)
             .collect()
     }
 
@@ -220,6 +276,23 @@ mod tests {
     fn white_space_is_the_standard_librarys() {
         for character in ('\0'..=char::MAX).filter(|&c| is_white_space(c) != c.is_whitespace()) {
             panic!("{character:?} differs");
+        }
+    }
+
+    #[test]
+    fn bytes_and_characters_have_the_same_classes() {
+        for character in '\0'..=char::MAX {
+            // What follows a character must make no difference.
+            for after in [0x00, 0x7F, 0x80, 0xBF, 0xE3, 0xFF] {
+                let mut bytes = [after; 7];
+                character.encode_utf8(&mut bytes);
+                // SAFETY: a character starts at 0.
+                assert_eq!(
+                    unsafe { class_number_at(&bytes, 0) },
+                    class_number(character),
+                    "{character:?}"
+                );
+            }
         }
     }
 }

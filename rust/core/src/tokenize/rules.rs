@@ -62,13 +62,15 @@ pub struct Step(u16);
 
 /// Columns of the table: classes, rounded up to a power of two.
 const COLUMNS: usize = 32;
-/// Rows of the table: each state, without and with a ZWJ as the character directly before (WB3c).
-const ROWS: usize = 2 * STATES;
-const ROW_BITS: u16 = 0x3FF;
-const BREAK: u16 = 1 << 10;
-const BREAK_PENDING: u16 = 1 << 11;
-const SET_PENDING: u16 = 1 << 12;
-const VISIBLE: u16 = 1 << 13;
+/// Rows of the table: each state, without and with a ZWJ as the character directly before (WB3c), in a segment that is only
+/// white space so far or that is a word.
+const ROWS: usize = 4 * STATES;
+const ROW_BITS: u16 = 0x7FF;
+const ENDS_WORD: u16 = 1 << 11;
+const STARTS_WORD: u16 = 1 << 12;
+const BREAKS: u16 = 1 << 13;
+const SETS_PENDING: u16 = 1 << 14;
+const BREAKS_PENDING: u16 = 1 << 15;
 
 /// Where the automaton stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,33 +78,41 @@ pub struct Row(u16);
 
 impl Row {
     /// At the start of a text.
-    pub const START: Row = Row::new(State::Start, false);
+    pub const START: Row = Row::new(State::Start, false, false);
 
-    const fn new(state: State, zwj: bool) -> Row {
-        Row(((state as usize * 2 + zwj as usize) * COLUMNS) as u16)
+    const fn new(state: State, zwj: bool, word: bool) -> Row {
+        Row((((state as usize * 2 + zwj as usize) * 2 + word as usize) * COLUMNS) as u16)
+    }
+
+    const fn state_number(self) -> usize {
+        self.0 as usize / (4 * COLUMNS)
     }
 
     /// Feeds a character of the class with this number.
     #[inline(always)]
     pub fn step(self, class_number: u8) -> Step {
         debug_assert!((class_number as usize) < COLUMNS);
-        // SAFETY: rows are made by `Row::new` only, so `self.0 + class_number` is below ROWS * COLUMNS for class numbers below COLUMNS,
-        // and all class numbers are.
+        // SAFETY: rows are made by `Row::new` only, so `self.0 + class_number` is below ROWS * COLUMNS for class numbers below
+        // COLUMNS, and all class numbers are.
         unsafe { *TABLE.get_unchecked(self.0 as usize + class_number as usize) }
+    }
+
+    /// True if the segment has a character that is not white space.
+    #[inline(always)]
+    pub fn is_word(self) -> bool {
+        self.0 as usize & COLUMNS != 0
     }
 
     /// True if the mark last read may still turn out to begin a segment.
     #[inline(always)]
     pub fn is_pending(self) -> bool {
-        self.0 >= Row::new(State::LetterMid, false).0
-            && self.0 != Row::new(State::HebrewSingle, false).0
-            && self.0 != Row::new(State::HebrewSingle, true).0
+        is_pending(ALL_STATES[self.state_number()])
     }
 
-    /// True if what follows depends on nothing but the last character's class: no pair, quotation or pending mark is open.
+    /// True if what follows depends on nothing but the last character's class: no mark or quotation is open.
     #[inline(always)]
     pub fn is_plain(self) -> bool {
-        self.0 < Row::new(State::LetterMid, false).0
+        self.state_number() < State::LetterMid as usize
     }
 
     /// The state after the ASCII byte `last`, which `before` (0 at the start of text) precedes and `next` follows, all boundaries up to
@@ -113,20 +123,14 @@ impl Row {
             Class::of(last as char),
             Class::of(next as char),
         );
-        let state = if joins_letters(class)
-            && matches!(before, Class::ALetter)
-            && matches!(next, Class::ALetter)
-        {
+        let state = if joins_letters(class) && before == Class::ALetter && next == Class::ALetter {
             State::LetterMid
-        } else if joins_numbers(class)
-            && matches!(before, Class::Numeric)
-            && matches!(next, Class::Numeric)
-        {
+        } else if joins_numbers(class) && before == Class::Numeric && next == Class::Numeric {
             State::NumericMid
         } else {
             state_after(class)
         };
-        Row::new(state, false)
+        Row::new(state, false, !class.is_white_space())
     }
 }
 
@@ -137,28 +141,34 @@ impl Step {
         Row(self.0 & ROW_BITS)
     }
 
-    /// There is a boundary before the character.
+    /// A word ends before the character.
+    #[inline(always)]
+    pub fn ends_word(self) -> bool {
+        self.0 & ENDS_WORD != 0
+    }
+
+    /// The character makes its segment a word: it is the first that is not white space.
+    #[inline(always)]
+    pub fn starts_word(self) -> bool {
+        self.0 & STARTS_WORD != 0
+    }
+
+    /// A segment, word or not, starts at the character.
     #[inline(always)]
     pub fn breaks(self) -> bool {
-        self.0 & BREAK != 0
+        self.0 & BREAKS != 0
     }
 
-    /// There is a boundary at the pending position (before the one at this character, if any).
-    #[inline(always)]
-    pub fn breaks_pending(self) -> bool {
-        self.0 & BREAK_PENDING != 0
-    }
-
-    /// This character's position becomes the pending one.
+    /// The character's position becomes the pending one.
     #[inline(always)]
     pub fn sets_pending(self) -> bool {
-        self.0 & SET_PENDING != 0
+        self.0 & SETS_PENDING != 0
     }
 
-    /// The character is not white space, so its segment is a word.
+    /// A word ends at the pending position and another starts there.
     #[inline(always)]
-    pub fn is_visible(self) -> bool {
-        self.0 & VISIBLE != 0
+    pub fn breaks_pending(self) -> bool {
+        self.0 & BREAKS_PENDING != 0
     }
 }
 
@@ -229,62 +239,100 @@ const fn joins(state: State, class: Class) -> bool {
     }
 }
 
-const fn step(state: State, after_zwj: bool, class: Class) -> Step {
-    let visible = if class.is_white_space() { 0 } else { VISIBLE };
+/// What [`step`] finds out without regard to white space.
+struct Outcome {
+    next: State,
+    zwj: bool,
+    breaks: bool,
+    breaks_pending: bool,
+    sets_pending: bool,
+}
+
+const fn outcome(state: State, after_zwj: bool, class: Class) -> Outcome {
+    let zwj = matches!(class, Class::Zwj);
     let at_line_start = matches!(state, State::Start | State::Cr);
     if !at_line_start && matches!(class, Class::Extend | Class::Format | Class::Zwj) {
         // WB4. WSegSpace joins another only directly (WB3d), so it is an ordinary character from here on.
-        let state = if matches!(state, State::Space) {
+        let next = if matches!(state, State::Space) {
             State::Other
         } else {
             state
         };
-        return Step(Row::new(state, matches!(class, Class::Zwj)).0 | visible);
+        return Outcome {
+            next,
+            zwj,
+            breaks: false,
+            breaks_pending: false,
+            sets_pending: false,
+        };
     }
     let joined = joins(state, class);
-    let mut actions = visible;
-    if !joined && is_pending(state) {
-        actions |= BREAK_PENDING;
-    }
-    // WB3c; a ZWJ at the start of a line begins a segment of its own, which a pictograph joins as well.
-    let pictograph_joined = after_zwj && class.is_pictograph();
+    let mut sets_pending = false;
     let letter_state = matches!(state, State::Letter | State::Hebrew);
     let mut next = state_after(class);
-    let mut pending = false;
     if matches!(state, State::Hebrew) && matches!(class, Class::SingleQuote) {
         next = State::HebrewSingle;
     } else if matches!(state, State::Hebrew) && matches!(class, Class::DoubleQuote) {
-        (next, pending) = (State::HebrewDouble, true);
+        (next, sets_pending) = (State::HebrewDouble, true);
     } else if letter_state && joins_letters(class) {
-        (next, pending) = (State::LetterMid, true);
+        (next, sets_pending) = (State::LetterMid, true);
     } else if matches!(state, State::Numeric) && joins_numbers(class) {
-        (next, pending) = (State::NumericMid, true);
+        (next, sets_pending) = (State::NumericMid, true);
     } else if matches!(state, State::Regional) && joined {
         next = State::Other;
     }
-    if pending {
-        actions |= SET_PENDING;
-    } else if !joined && !pictograph_joined {
-        actions |= BREAK;
+    // WB3c; a ZWJ at the start of a line begins a segment of its own, which a pictograph joins as well.
+    let pictograph_joined = after_zwj && class.is_pictograph();
+    Outcome {
+        next,
+        zwj,
+        breaks: !joined && !pictograph_joined && !sets_pending,
+        breaks_pending: !joined && is_pending(state),
+        sets_pending,
     }
-    if at_line_start && matches!(class, Class::Zwj) {
-        return Step(Row::new(next, true).0 | actions);
+}
+
+const fn step(state: State, after_zwj: bool, word: bool, class: Class) -> Step {
+    let Outcome {
+        next,
+        zwj,
+        breaks,
+        breaks_pending,
+        sets_pending,
+    } = outcome(state, after_zwj, class);
+    let goes_on = word && !breaks;
+    let is_word = goes_on || !class.is_white_space();
+    let flags = [
+        (word && breaks, ENDS_WORD),
+        (is_word && !goes_on, STARTS_WORD),
+        (breaks, BREAKS),
+        (sets_pending, SETS_PENDING),
+        (breaks_pending, BREAKS_PENDING),
+    ];
+    let mut packed = Row::new(next, zwj, is_word).0;
+    let mut at = 0;
+    while at < flags.len() {
+        packed |= if flags[at].0 { flags[at].1 } else { 0 };
+        at += 1;
     }
-    Step(Row::new(next, false).0 | actions)
+    Step(packed)
 }
 
 static TABLE: [Step; ROWS * COLUMNS] = {
     let mut table = [Step(0); ROWS * COLUMNS];
-    let mut state = 0;
-    while state < STATES {
+    let mut row = 0;
+    while row < ROWS {
         let mut class = 0;
         while class < Class::ALL.len() {
-            let at = state * 2 * COLUMNS + class;
-            table[at] = step(ALL_STATES[state], false, Class::ALL[class].0);
-            table[at + COLUMNS] = step(ALL_STATES[state], true, Class::ALL[class].0);
+            table[row * COLUMNS + class] = step(
+                ALL_STATES[row / 4],
+                row & 2 != 0,
+                row & 1 != 0,
+                Class::ALL[class].0,
+            );
             class += 1;
         }
-        state += 1;
+        row += 1;
     }
     table
 };

@@ -170,7 +170,7 @@ pub(super) struct Kernels {
 }
 
 macro_rules! kernels {
-    ($name:ident, $lanes:ty $(, $features:literal)?) => {
+    ($name:ident, $lanes:ty, $hash:path $(, $features:literal)?) => {
         mod $name {
             use super::*;
 
@@ -188,29 +188,39 @@ macro_rules! kernels {
 
             $(#[target_feature(enable = $features)])?
             fn hash_words(text: &[u8], starts: &[usize], ends: &[usize], hashes: &mut [u64]) {
-                short_hash::hash_words(text, starts, ends, hashes);
+                $hash(text, starts, ends, hashes);
             }
         }
     };
 }
 
-kernels!(scalar, lanes::Scalar);
+kernels!(scalar, lanes::Scalar, short_hash::hash_words);
 #[cfg(target_arch = "x86_64")]
-kernels!(sse2, crate::tokenize::lanes_x86::Sse2);
+kernels!(
+    sse2,
+    crate::tokenize::lanes_x86::Sse2,
+    short_hash::hash_words
+);
 #[cfg(target_arch = "x86_64")]
 kernels!(
     avx2,
     crate::tokenize::lanes_x86::Avx2,
+    crate::tokenize::short_hash_avx2::hash_words,
     "avx2,bmi1,bmi2,lzcnt,popcnt"
 );
 #[cfg(target_arch = "x86_64")]
 kernels!(
     avx512,
     crate::tokenize::lanes_x86::Avx512,
+    crate::tokenize::short_hash_avx2::hash_words,
     "avx512f,avx512bw,avx2,bmi1,bmi2,lzcnt,popcnt"
 );
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-kernels!(neon, crate::tokenize::lanes_arm::Neon);
+kernels!(
+    neon,
+    crate::tokenize::lanes_arm::Neon,
+    short_hash::hash_words
+);
 
 #[cfg(test)]
 mod tests {

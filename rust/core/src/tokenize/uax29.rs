@@ -7,11 +7,7 @@
 
 use super::bounds::Bounds;
 use super::lanes::Lanes;
-use super::property::{Class, class_number};
-use super::rules::Row;
-
-/// ASCII bytes that must follow before the automaton hands back: leaving it for a single space would cost more than it saves.
-const HAND_BACK: usize = 16;
+use super::mixed::{self, Machine};
 
 /// How far a text has been cut.
 pub struct Cursor {
@@ -20,18 +16,6 @@ pub struct Cursor {
     /// Set while the automaton decides.
     machine: Option<Machine>,
     done: bool,
-}
-
-/// The automaton amid a text.
-#[derive(Clone, Copy)]
-struct Machine {
-    row: Row,
-    /// The segment so far is a word: it has a character that is not white space, and its start is in the batch.
-    is_word: bool,
-    /// Start of the segment; only used while it is white space.
-    segment: usize,
-    /// Position of the last mark that may begin a segment.
-    pending: usize,
 }
 
 impl Cursor {
@@ -55,7 +39,12 @@ pub fn fill<L: Lanes>(cursor: &mut Cursor, text: &str, bounds: &mut Bounds) {
     while !cursor.done && !bounds.is_full() {
         match cursor.machine {
             None => cut_ascii::<L>(cursor, text, bounds),
-            Some(machine) => cut_any(cursor, machine, text, bounds),
+            Some(machine) => {
+                let (position, left) = mixed::cut::<L>(cursor.position, machine, text, bounds);
+                cursor.position = position;
+                cursor.done = left.is_none() && position == text.len();
+                cursor.machine = left;
+            }
         }
     }
 }
@@ -156,7 +145,7 @@ impl Carry {
     }
 }
 
-fn is_white_space(byte: u8) -> bool {
+pub(super) fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
@@ -188,7 +177,7 @@ fn cut_ascii<L: Lanes>(cursor: &mut Cursor, text: &str, bounds: &mut Bounds) {
             let keep = (1 << decided) - 1;
             bounds.push_bits(position, starts & keep, ends & keep);
             cursor.position = position + decided as usize;
-            cursor.machine = Some(Machine::enter(text, cursor.position, bounds.is_open()));
+            cursor.machine = Some(Machine::enter(text, cursor.position));
             return;
         }
         let rest = bytes.len() - position;
@@ -216,132 +205,5 @@ fn cut_ascii<L: Lanes>(cursor: &mut Cursor, text: &str, bounds: &mut Bounds) {
             cursor.position = position;
             return;
         }
-    }
-}
-
-impl Machine {
-    /// Takes over at `position`; before it there is nothing, or at least two ASCII bytes of which the first may be the text's start.
-    fn enter(text: &str, position: usize, is_word: bool) -> Machine {
-        let bytes = text.as_bytes();
-        let Some(index) = position.checked_sub(1) else {
-            return Machine {
-                row: Row::START,
-                is_word: false,
-                segment: 0,
-                pending: 0,
-            };
-        };
-        let before = if index == 0 { 0 } else { bytes[index - 1] };
-        debug_assert!(before < 0x80 && bytes[index] < 0x80);
-        debug_assert_eq!(is_word, !is_white_space(bytes[index]));
-        let row = Row::after_ascii(before, bytes[index], bytes[position]);
-        // A run of spaces is one segment, and a mark that follows makes it a word: find its start. Every run is walked once.
-        let segment = if bytes[index] == b' ' && bytes[position] == b' ' {
-            start_of_spaces(text, position)
-        } else {
-            position
-        };
-        Machine {
-            row,
-            is_word,
-            segment,
-            pending: 0,
-        }
-    }
-}
-
-/// Start of the run of WSegSpace characters that ends at `end`.
-fn start_of_spaces(text: &str, end: usize) -> usize {
-    text[..end]
-        .trim_end_matches(|character| Class::of(character) == Class::WSegSpace)
-        .len()
-}
-
-/// Cuts any text until enough ASCII follows, the batch is full or the text ends.
-#[inline(always)]
-fn cut_any(cursor: &mut Cursor, machine: Machine, text: &str, bounds: &mut Bounds) {
-    let bytes = text.as_bytes();
-    let mut position = cursor.position;
-    let Machine {
-        mut row,
-        mut is_word,
-        mut segment,
-        mut pending,
-    } = machine;
-    while !bounds.is_full() {
-        if position == bytes.len() {
-            if row.is_pending() {
-                bounds.push_end(pending, true);
-                bounds.push_start(pending, true);
-            }
-            bounds.push_end(position, is_word);
-            cursor.done = true;
-            return;
-        }
-        // SAFETY: `position` is a character's start within the text.
-        let (character, length) = unsafe { decode(bytes, position) };
-        let step = row.step(class_number(character));
-        if step.breaks_pending() {
-            bounds.push_end(pending, true);
-            bounds.push_start(pending, true);
-        }
-        // The segment that was there goes on as a word, or a new word starts: at this character, or where white space began
-        // that only now turns out to belong to a word.
-        let goes_on = is_word & !step.breaks();
-        bounds.push_end(position, is_word & step.breaks());
-        segment = if step.breaks() { position } else { segment };
-        is_word = goes_on | step.is_visible();
-        bounds.push_start(segment, is_word & !goes_on);
-        pending = if step.sets_pending() {
-            position
-        } else {
-            pending
-        };
-        row = step.row();
-        position += length;
-        if length == 1 && row.is_plain() && is_ascii_ahead(bytes, position) {
-            cursor.position = position;
-            cursor.machine = None;
-            return;
-        }
-    }
-    cursor.position = position;
-    cursor.machine = Some(Machine {
-        row,
-        is_word,
-        segment,
-        pending,
-    });
-}
-
-#[inline(always)]
-fn is_ascii_ahead(bytes: &[u8], position: usize) -> bool {
-    bytes
-        .get(position..position + HAND_BACK)
-        .is_some_and(<[u8]>::is_ascii)
-}
-
-/// The character at `position` and its length.
-///
-/// # Safety
-///
-/// `bytes` is UTF-8 and a character starts at `position`.
-#[inline(always)]
-unsafe fn decode(bytes: &[u8], position: usize) -> (char, usize) {
-    // SAFETY: the first byte tells how many follow, and in UTF-8 they do; their payload is a character's code.
-    unsafe {
-        let byte = |index: usize| u32::from(*bytes.get_unchecked(position + index));
-        let low = |index: usize| byte(index) & 0x3F;
-        let first = byte(0);
-        let (code, length) = match first {
-            0..0x80 => (first, 1),
-            0..0xE0 => ((first & 0x1F) << 6 | low(1), 2),
-            0..0xF0 => ((first & 0x0F) << 12 | low(1) << 6 | low(2), 3),
-            _ => (
-                (first & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3),
-                4,
-            ),
-        };
-        (char::from_u32_unchecked(code), length)
     }
 }
