@@ -207,19 +207,22 @@ class Lab:
         path.mkdir(parents=True)
         return path
 
-    def sample(self, question: str, cases: Mapping[str, Callable[[], Sample]]) -> dict[str, list[Sample]]:
-        """Every case `repeats` times, in alternation, so that a busy minute hits all alike.
+    def sample(
+        self, question: str, cases: Mapping[str, Callable[[], Sample]], repeats: int | None = None
+    ) -> dict[str, list[Sample]]:
+        """Every case `repeats` times (default: the lab's), in alternation, so that a busy minute hits all alike.
 
         Samples are kept on disk: a run that was stopped goes on where it was. A case that raises Skip has no samples.
         """
         progress: dict[str, list[Sample]] = json.loads(self.progress.read_text()) if self.progress.exists() else {}
         skipped: dict[str, str] = {}
-        for turn in range(self.repeats):
+        repeats = repeats or self.repeats
+        for turn in range(repeats):
             for name, run in cases.items():
                 taken = progress.setdefault(f"{question}/{name}", [])
                 if len(taken) > turn or name in skipped:
                     continue
-                print(f"  {question} {name} {turn + 1}/{self.repeats} ...", flush=True)
+                print(f"  {question} {name} {turn + 1}/{repeats} ...", flush=True)
                 try:
                     taken.append({key: value for key, value in run().items() if key not in ("stdout", "stderr")})
                 except Skip as reason:
