@@ -71,7 +71,7 @@ def _summary(report: BuildReport) -> str:
         f"from {files:,} {'file' if files == 1 else 'files'}"
     ]
     lines.extend(f"  left out: {count:,} records ({reason})" for reason, count in sorted(counts["unusable"].items()))
-    lines.extend(f"  incomplete: {each['name']}: {each['incomplete']}" for each in manifest["sources"] if each["incomplete"])
+    lines.extend(f"  incomplete: {each['name']}: {each['incomplete']}" for each in manifest["sources"] if "incomplete" in each)
     for keys in manifest["sets"]:
         distinct = "more than it can tell" if keys["distinct"] is None else format_count(keys["distinct"])
         rate = f", filled to {keys['fill']:.1%}" if keys["fill"] is not None else ""

@@ -61,7 +61,7 @@ def _describe(index: dict[str, Any]) -> str:
     lines.append(f"  sources     {len(index['sources']):,}")
     for source in index["sources"][:_SOURCES_SHOWN]:
         digest = f"blake3:{source['blake3']}" if source["blake3"] else "no digest"
-        incomplete = f", INCOMPLETE: {source['incomplete']}" if source["incomplete"] else ""
+        incomplete = f", INCOMPLETE: {source['incomplete']}" if "incomplete" in source else ""
         lines.append(
             f"    {source['name']}: {format_size(source['bytes'])}, {source['documents']:,} documents, {digest}{incomplete}"
         )

@@ -122,7 +122,7 @@ def command(
                 console.warn(warning)
             for line in _left_out(inputs):
                 console.warn(line)
-    return _exit.PARTIAL if inputs["partial"] else 0
+    return _exit.PARTIAL if inputs["bad_records"] or inputs["bad_files"] else 0
 
 
 def _score(index: Index, query: QueryOptions, stream: OverlapStream, writer: TableWriter | TableFile) -> Summary:
@@ -174,6 +174,6 @@ def _left_out(inputs: dict[str, Any]) -> list[str]:
             f"{source['name']}: {count:,} records without usable text ({reason})"
             for reason, count in sorted(source["unusable"].items())
         )
-        if source["incomplete"]:
-            lines.append(f"{source['name']}: incomplete: {source['incomplete']}")
+        if incomplete := source.get("incomplete"):
+            lines.append(f"{source['name']}: incomplete: {incomplete}")
     return lines

@@ -102,7 +102,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub fn run<T: Send>(
     py: Python<'_>,
     watch: &mut Watch,
-    step: impl Fn() -> CoreProgress + Send,
+    step: impl Fn() -> CoreProgress + Sync,
     work: impl FnOnce(&AtomicBool) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let stop = watch.stop_flag();
