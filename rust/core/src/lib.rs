@@ -7,6 +7,20 @@
 //!
 //! Each arrow is a module; a module knows those to its left only.
 
+#[cfg(target_endian = "big")]
+compile_error!("index files are mapped as little-endian words; big-endian systems are not supported");
+
+pub mod build;
+pub mod error;
+pub mod filter;
 pub mod hash;
+pub mod manifest;
+pub mod memory;
+pub mod ngram;
+pub mod query;
 pub mod read;
+pub mod shard;
+pub mod sketch;
 pub mod tokenize;
+
+pub use error::{Category, Error, Result};

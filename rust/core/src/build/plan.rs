@@ -1,0 +1,253 @@
+//! From options and counts to geometry, shards and memory passes. Nothing of size is allocated before this has passed.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{Error, Result, human_bytes};
+use crate::filter::FilterKind;
+use crate::filter::exact::KEY_RANGES;
+use crate::filter::math::{BLOCK_BYTES, Geometry, Impossible, blocked_geometry};
+use crate::manifest::Sizing;
+use crate::memory;
+use crate::ngram::MAX_N;
+use crate::shard::CHUNK_BYTES;
+use crate::sketch::Sketch;
+
+use super::BuildOptions;
+
+/// Smallest memory for filter ranges that is accepted.
+pub const MINIMUM_MEMORY: u64 = 64 << 20;
+/// Used where the system does not say what is available.
+const FALLBACK_MEMORY: u64 = 2 << 30;
+/// Payload of one shard unless `--shards` says otherwise.
+const SHARD_BYTES: u64 = 16 << 30;
+/// Most shards of one set.
+const MAX_SHARDS: u32 = 9999;
+/// While an exact set is collected, repeated keys and array growth take up to this many bytes for each distinct key.
+const EXACT_BYTES_PER_KEY: u64 = 24;
+const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
+
+/// One set of keys to make.
+pub struct SetPlan {
+    pub n: u32,
+    pub kind: FilterKind,
+    /// Blocks and bits a key; exact sets: key ranges and 0.
+    pub geometry: Geometry,
+    pub sizing: Sizing,
+    /// Blocks of each shard.
+    pub shards: Vec<Range<u64>>,
+}
+
+/// A contiguous range of one set's blocks held in memory during a pass.
+pub struct Window {
+    /// Index in [`Plan::sets`].
+    pub set: usize,
+    pub blocks: Range<u64>,
+}
+
+/// All that is decided before inserting.
+pub struct Plan {
+    pub sets: Vec<SetPlan>,
+    pub passes: Vec<Vec<Window>>,
+    pub memory: u64,
+    pub target_rate: f64,
+    /// Bytes of the whole index on disk, about.
+    pub disk_bytes: u64,
+}
+
+/// Checks everything about the options that needs no corpus; sorts and unites the lengths n.
+pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
+    let refuse = |option: &'static str, value: String, advice: &str| Err(Error::Option { option, value, advice: advice.into() });
+    let mut options = options.clone();
+    options.ns.sort_unstable();
+    options.ns.dedup();
+    if options.ns.is_empty() {
+        return refuse("--n", "nothing".into(), "give at least one n-gram length");
+    }
+    if let Some(&n) = options.ns.iter().find(|&&n| n == 0 || n > MAX_N) {
+        return refuse("--n", n.to_string(), &format!("n-grams have 1 to {MAX_N} words"));
+    }
+    if !(options.filter_fpr > 0.0 && options.filter_fpr < 1.0) {
+        return refuse("--filter-fpr", options.filter_fpr.to_string(), "a rate lies between 0 and 1, both excluded (0.005 is usual)");
+    }
+    if let Some(expected) = options.expected_ngrams
+        && (expected == 0 || expected >= 1 << 63)
+    {
+        return refuse("--expected-ngrams", expected.to_string(), "give a number of distinct n-grams from 1 to 2^63 - 1, or leave it out to have them counted first");
+    }
+    if let Some(shards) = options.shards
+        && (shards == 0 || shards > MAX_SHARDS)
+    {
+        return refuse("--shards", shards.to_string(), &format!("from 1 to {MAX_SHARDS}"));
+    }
+    if options.threads == Some(0) {
+        return refuse("--threads", "0".into(), "at least 1");
+    }
+    if let Some(memory) = options.memory
+        && memory < MINIMUM_MEMORY
+    {
+        return refuse("--memory", human_bytes(memory as f64), &format!("at least {}", human_bytes(MINIMUM_MEMORY as f64)));
+    }
+    Ok(options)
+}
+
+impl Plan {
+    /// `counted` has a sketch for each n of the (checked) options, unless a number was given.
+    pub fn new(options: &BuildOptions, counted: Option<&[Sketch]>, out: &Path) -> Result<Plan> {
+        let sets: Vec<SetPlan> = options
+            .ns
+            .iter()
+            .enumerate()
+            .map(|(index, &n)| SetPlan::new(n, options, sizing(options, counted.map(|sketches| &sketches[index]))))
+            .collect::<Result<_>>()?;
+        let memory = options.memory.unwrap_or_else(|| memory::available().map_or(FALLBACK_MEMORY, |bytes| bytes / 5 * 4));
+        let disk_bytes: u64 = sets.iter().map(SetPlan::disk_bytes).fold(0, u64::saturating_add);
+        let plan = Plan { passes: Vec::new(), memory, target_rate: options.filter_fpr, disk_bytes, sets };
+        plan.check_room(out)?;
+        let passes = match options.kind {
+            FilterKind::Blocked => plan.blocked_passes(),
+            FilterKind::Exact => plan.exact_passes(),
+        };
+        Ok(Plan { passes, ..plan })
+    }
+
+    fn check_room(&self, out: &Path) -> Result<()> {
+        let sizes: Vec<String> = self.sets.iter().map(SetPlan::describe).collect();
+        let no_room = |available: u64, place: &str, advice: String| {
+            Err(Error::NoRoom { needed: self.disk_bytes, available, place: place.into(), detail: sizes.join(", "), advice })
+        };
+        let memory = human_bytes(self.memory as f64);
+        if let Some(free) = memory::disk_free(out)
+            && self.disk_bytes > free
+        {
+            let advice = format!("nothing was allocated ({memory} of memory would do, in {} passes); use another --out, a higher --filter-fpr, or a smaller corpus; without --expected-ngrams the distinct n-grams are counted first", self.disk_bytes.div_ceil(self.memory.max(1)));
+            return no_room(free, "the disk", advice);
+        }
+        if self.memory < MINIMUM_MEMORY {
+            let advice = format!("at least {} must be left for filter ranges (--memory overrides the estimate)", human_bytes(MINIMUM_MEMORY as f64));
+            return no_room(self.memory, "memory", advice);
+        }
+        Ok(())
+    }
+
+    /// What the user should be told before the work begins.
+    pub fn announcements(&self) -> Vec<String> {
+        if self.passes.len() < 2 {
+            return Vec::new();
+        }
+        vec![format!(
+            "the filter ({}) does not fit in the memory allowed ({}): the corpus is read in {} passes over block ranges",
+            human_bytes(self.disk_bytes as f64),
+            human_bytes(self.memory as f64),
+            self.passes.len()
+        )]
+    }
+
+    /// Cuts all sets, one after the other, into pieces of at most `memory` bytes, at chunk borders of the shard files.
+    fn blocked_passes(&self) -> Vec<Vec<Window>> {
+        let limit = self.memory / BLOCK_BYTES;
+        let mut passes = vec![Vec::new()];
+        let mut used = 0;
+        for (index, set) in self.sets.iter().enumerate() {
+            for shard in &set.shards {
+                let mut start = shard.start;
+                while start < shard.end {
+                    let left = (limit - used) / CHUNK_BLOCKS * CHUNK_BLOCKS;
+                    if left == 0 {
+                        passes.push(Vec::new());
+                        used = 0;
+                        continue;
+                    }
+                    let end = shard.end.min(start + left);
+                    used += end - start;
+                    extend(passes.last_mut().expect("never empty"), index, start..end);
+                    start = end;
+                }
+            }
+        }
+        passes
+    }
+
+    /// All sets at once when they fit, else each in equal ranges of keys.
+    fn exact_passes(&self) -> Vec<Vec<Window>> {
+        let needs: Vec<u64> = self.sets.iter().map(|set| set.sizing.sized_for.saturating_mul(EXACT_BYTES_PER_KEY)).collect();
+        if needs.iter().fold(0, |sum: u64, &need| sum.saturating_add(need)) <= self.memory {
+            return vec![(0..self.sets.len()).map(|set| Window { set, blocks: 0..KEY_RANGES }).collect()];
+        }
+        let mut passes = Vec::new();
+        for (set, need) in needs.iter().enumerate() {
+            let parts = need.div_ceil(self.memory).clamp(1, KEY_RANGES);
+            passes.extend((0..parts).map(|part| vec![Window { set, blocks: share(KEY_RANGES, part, parts)..share(KEY_RANGES, part + 1, parts) }]));
+        }
+        passes
+    }
+}
+
+/// Adds a range to a pass, joining it to the range before when they touch.
+fn extend(pass: &mut Vec<Window>, set: usize, blocks: Range<u64>) {
+    match pass.last_mut() {
+        Some(last) if last.set == set && last.blocks.end == blocks.start => last.blocks.end = blocks.end,
+        _ => pass.push(Window { set, blocks }),
+    }
+}
+
+/// `total · part / parts` without overflow.
+fn share(total: u64, part: u64, parts: u64) -> u64 {
+    (u128::from(total) * u128::from(part) / u128::from(parts)) as u64
+}
+
+fn sizing(options: &BuildOptions, sketch: Option<&Sketch>) -> Sizing {
+    match (sketch, options.expected_ngrams) {
+        (Some(sketch), _) => {
+            let estimate = sketch.estimate();
+            let error = estimate * Sketch::STANDARD_ERROR;
+            let sized_for = libm::ceil(estimate + 3.0 * error) as u64;
+            Sizing { method: "counted".into(), ngrams: estimate, standard_error: Some(error), sized_for }
+        }
+        (None, expected) => {
+            let expected = expected.unwrap_or(0);
+            Sizing { method: "expected".into(), ngrams: expected as f64, standard_error: None, sized_for: expected }
+        }
+    }
+}
+
+impl SetPlan {
+    fn new(n: u32, options: &BuildOptions, sizing: Sizing) -> Result<SetPlan> {
+        let geometry = match options.kind {
+            FilterKind::Exact => Geometry { blocks: KEY_RANGES, k: 0 },
+            FilterKind::Blocked => blocked_geometry(sizing.sized_for.max(1), options.filter_fpr).map_err(|why| Error::Option {
+                option: "--filter-fpr",
+                value: options.filter_fpr.to_string(),
+                advice: match why {
+                    Impossible::KeysTooShort { collisions } => {
+                        format!("n-grams are told apart by 64-bit keys, which collide at a rate of {collisions:.1e} among {} n-grams; ask for more than that", sizing.sized_for)
+                    }
+                    Impossible::ExactIsSmaller { bits_per_key } => format!("a blocked filter would take {bits_per_key:.0} bits an n-gram; --filter exact takes 64 and has no false positives"),
+                },
+            })?,
+        };
+        let bytes = match options.kind {
+            FilterKind::Exact => sizing.sized_for.saturating_mul(8),
+            FilterKind::Blocked => geometry.blocks.saturating_mul(BLOCK_BYTES),
+        };
+        let shards = match options.shards {
+            Some(shards) => u64::from(shards).min(geometry.blocks),
+            None => bytes.div_ceil(SHARD_BYTES).clamp(1, u64::from(MAX_SHARDS)),
+        };
+        let shards = (0..shards).map(|s| share(geometry.blocks, s, shards)..share(geometry.blocks, s + 1, shards)).collect();
+        Ok(SetPlan { n, kind: options.kind, geometry, sizing, shards })
+    }
+
+    /// Bytes on disk, about.
+    pub fn disk_bytes(&self) -> u64 {
+        let payload = match self.kind {
+            FilterKind::Exact => self.sizing.sized_for.saturating_mul(8),
+            FilterKind::Blocked => self.geometry.blocks.saturating_mul(BLOCK_BYTES),
+        };
+        payload.saturating_add(payload / CHUNK_BYTES * 8).saturating_add(self.shards.len() as u64 * 8192)
+    }
+
+    fn describe(&self) -> String {
+        format!("n = {}: {} for {} n-grams", self.n, human_bytes(self.disk_bytes() as f64), self.sizing.sized_for)
+    }
+}

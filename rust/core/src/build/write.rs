@@ -1,0 +1,340 @@
+//! Filled ranges to temporary shard files, and what there is to say about each set.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::filter::FilterKind;
+use crate::filter::blocked::{BLOCK_WORDS, FillCounts};
+use crate::filter::exact::KEY_RANGES;
+use crate::filter::math::{BLOCK_BYTES, blocked_rate, collision_rate, keys_from_fill};
+use crate::manifest::{KeySet, ShardEntry};
+use crate::memory::disk_free;
+use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
+
+use super::insert::{MemoryRange, Ranges, Store};
+use super::output::Output;
+use super::plan::{Plan, SetPlan};
+use super::{Progress, Tick};
+
+/// Payload written at once: a stop is noticed between two such pieces.
+const PIECE_BYTES: u64 = 16 << 20;
+const PIECE_BLOCKS: u64 = PIECE_BYTES / BLOCK_BYTES;
+/// A rate beyond this multiple of the wish is an error.
+const OVERFULL: f64 = 1.05;
+
+/// Writes all sets of a plan.
+pub struct Writer<'a> {
+    plan: &'a Plan,
+    folder: PathBuf,
+    shards: Vec<Vec<OpenShard>>,
+    fills: Vec<FillCounts>,
+}
+
+/// A shard being written.
+struct OpenShard {
+    file: ShardWriter,
+    checksums: Vec<u64>,
+    /// Exact sets: keys that do not fill a chunk yet, and bytes written.
+    tail: Vec<u64>,
+    written: u64,
+}
+
+impl OpenShard {
+    /// Appends sorted keys, a whole number of chunks at a time.
+    fn append(&mut self, keys: &[u64], last: bool) -> Result<()> {
+        self.tail.extend_from_slice(keys);
+        let whole = if last { self.tail.len() } else { self.tail.len() / CHUNK_KEYS * CHUNK_KEYS };
+        for piece in self.tail[..whole].chunks(PIECE_BYTES as usize / 8) {
+            self.checksums.extend(self.file.write_chunks(self.written, bytes_of(piece))?);
+            self.written += piece.len() as u64 * 8;
+        }
+        self.tail.drain(..whole);
+        Ok(())
+    }
+}
+
+const CHUNK_KEYS: usize = CHUNK_BYTES as usize / 8;
+
+/// A piece of a blocked range: which shard, and which of its blocks.
+struct Piece {
+    set: usize,
+    shard: usize,
+    first_block: u64,
+    blocks: u64,
+}
+
+impl<'a> Writer<'a> {
+    /// Creates the temporary files.
+    pub fn new(plan: &'a Plan, output: &Output) -> Result<Writer<'a>> {
+        let mut shards = Vec::new();
+        for set in &plan.sets {
+            let open = (0..set.shards.len()).map(|number| {
+                let path = output.temporary(&format!("n{}-{number}.ngs", set.n));
+                let file = ShardWriter::create(&path)?;
+                let chunks = match set.kind {
+                    FilterKind::Blocked => ((set.shards[number].end - set.shards[number].start) * BLOCK_BYTES).div_ceil(CHUNK_BYTES),
+                    FilterKind::Exact => 0,
+                };
+                Ok(OpenShard { file, checksums: vec![0; chunks as usize], tail: Vec::new(), written: 0 })
+            });
+            shards.push(open.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(Writer { plan, folder: output.folder().to_path_buf(), shards, fills: vec![FillCounts::default(); plan.sets.len()] })
+    }
+
+    /// Temporary paths in the order of the manifest's shards.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.shards.iter().flatten().map(|shard| shard.file.path().to_path_buf()).collect()
+    }
+
+    /// Writes the ranges of one pass and gives their memory back.
+    pub fn write(&mut self, ranges: Ranges, threads: usize, pass: u32, tick: Tick<'_>) -> Result<()> {
+        let mut progress = Progress { phase: "write", pass, passes: self.plan.passes.len() as u32, documents: 0, bytes_done: 0, bytes_total: 0, ngrams: 0, fill: None, seconds: 0.0 };
+        let mut ranges = ranges.ranges;
+        let blocked: Vec<&MemoryRange> = ranges.iter().flatten().filter(|range| matches!(range.store, Store::Blocked { .. })).collect();
+        let full = self.write_blocked(&blocked, threads, &mut progress, tick);
+        full.map_err(|error| self.disk_full(error))?;
+        for range in ranges.iter_mut().flatten() {
+            if let Store::Exact { .. } = range.store {
+                self.write_exact(range, threads, &mut progress, tick).map_err(|error| self.disk_full(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_blocked(&mut self, ranges: &[&MemoryRange], threads: usize, progress: &mut Progress, tick: Tick<'_>) -> Result<()> {
+        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| pieces(range, &self.plan.sets[range.window.set])).collect();
+        progress.bytes_total = pieces.iter().map(|piece| piece.blocks * BLOCK_BYTES).sum();
+        let results = Mutex::new(Vec::new());
+        let fills = Mutex::new(vec![FillCounts::default(); self.plan.sets.len()]);
+        let done = AtomicU64::new(0);
+        in_parallel(pieces.len(), threads, &done, progress, tick, &|number| {
+            let piece = &pieces[number];
+            let set = &self.plan.sets[piece.set];
+            let range = ranges.iter().find(|range| range.window.set == piece.set).expect("pieces are cut from ranges");
+            let Store::Blocked { words, .. } = &range.store else { unreachable!("only blocked ranges") };
+            let start = (piece.first_block - range.window.blocks.start) as usize * BLOCK_WORDS;
+            let words = &words.as_slice()[start..start + piece.blocks as usize * BLOCK_WORDS];
+            let offset = (piece.first_block - set.shards[piece.shard].start) * BLOCK_BYTES;
+            let checksums = self.shards[piece.set][piece.shard].file.write_chunks(offset, bytes_of(words))?;
+            let mut fill = FillCounts::default();
+            fill.add(words);
+            fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set].merge(&fill);
+            results.lock().unwrap_or_else(|p| p.into_inner()).push((piece.set, piece.shard, (offset / CHUNK_BYTES) as usize, checksums));
+            Ok(piece.blocks * BLOCK_BYTES)
+        })?;
+        for (set, shard, chunk, checksums) in results.into_inner().unwrap_or_else(|p| p.into_inner()) {
+            self.shards[set][shard].checksums[chunk..chunk + checksums.len()].copy_from_slice(&checksums);
+        }
+        let fills = fills.into_inner().unwrap_or_else(|p| p.into_inner());
+        self.fills.iter_mut().zip(&fills).for_each(|(all, pass)| all.merge(pass));
+        Ok(())
+    }
+
+    fn write_exact(&mut self, range: &mut MemoryRange, threads: usize, progress: &mut Progress, tick: Tick<'_>) -> Result<()> {
+        let Store::Exact { regions, .. } = &mut range.store else { unreachable!("only exact ranges") };
+        let done = AtomicU64::new(0);
+        progress.bytes_total = regions.len() as u64;
+        in_parallel(regions.len(), threads, &done, progress, tick, &|number| {
+            regions[number].lock().unwrap_or_else(|p| p.into_inner()).settle();
+            Ok(1)
+        })?;
+        let set = &self.plan.sets[range.window.set];
+        let shards = &mut self.shards[range.window.set];
+        for region in regions {
+            let keys = std::mem::take(&mut region.get_mut().unwrap_or_else(|p| p.into_inner()).keys);
+            let mut rest = &keys[..];
+            while let Some(&key) = rest.first() {
+                let block = crate::filter::block_of(key, KEY_RANGES);
+                let number = set.shards.partition_point(|shard| shard.end <= block);
+                let end = rest.partition_point(|&key| crate::filter::block_of(key, KEY_RANGES) < set.shards[number].end);
+                shards[number].append(&rest[..end], false)?;
+                rest = &rest[end..];
+            }
+            if tick(progress) == ControlFlow::Break(()) {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the files and describes the sets.
+    pub fn finish(&mut self, occurrences: &[u64]) -> Result<Vec<KeySet>> {
+        let mut sets = Vec::new();
+        for (index, set) in self.plan.sets.iter().enumerate() {
+            let mut entries = Vec::new();
+            let mut keys = 0;
+            for (number, shard) in self.shards[index].iter_mut().enumerate() {
+                let range = set.shards[number].clone();
+                if set.kind == FilterKind::Exact {
+                    shard.append(&[], true).map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
+                    keys += shard.written / 8;
+                }
+                let payload_bytes = match set.kind {
+                    FilterKind::Blocked => (range.end - range.start) * BLOCK_BYTES,
+                    FilterKind::Exact => shard.written,
+                };
+                let header = Header {
+                    kind: set.kind,
+                    n: set.n,
+                    k: set.geometry.k,
+                    shard: number as u32,
+                    shards: set.shards.len() as u32,
+                    blocks: set.geometry.blocks,
+                    range: range.clone(),
+                    payload_bytes,
+                };
+                let checksum = shard.file.finish(&header, &shard.checksums).map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
+                entries.push(ShardEntry {
+                    file: String::new(),
+                    first_block: range.start,
+                    blocks: range.end - range.start,
+                    bytes: header.file_bytes(),
+                    checksum: format!("{checksum:016x}"),
+                });
+            }
+            sets.push(self.describe(index, occurrences[index], keys, entries));
+        }
+        Ok(sets)
+    }
+
+    fn describe(&self, index: usize, occurrences: u64, keys: u64, shards: Vec<ShardEntry>) -> KeySet {
+        let set = &self.plan.sets[index];
+        let base = KeySet {
+            n: set.n,
+            kind: set.kind,
+            occurrences,
+            distinct: Some(keys as f64),
+            sizing: None,
+            blocks: set.geometry.blocks,
+            k: set.geometry.k,
+            target_rate: None,
+            fill: None,
+            rate: collision_rate(keys as f64),
+            measured_rate: collision_rate(keys as f64),
+            overfull: false,
+            sketch: None,
+            shards,
+        };
+        if set.kind == FilterKind::Exact {
+            return base;
+        }
+        let fill = self.fills[index].fill();
+        let distinct = keys_from_fill(fill, set.geometry);
+        let collisions = collision_rate(distinct.unwrap_or(0.0));
+        let rate = distinct.map_or(1.0, |keys| blocked_rate(keys / set.geometry.blocks as f64, set.geometry.k) + collisions);
+        KeySet {
+            distinct,
+            sizing: Some(set.sizing.clone()),
+            target_rate: Some(self.plan.target_rate),
+            fill: Some(fill),
+            rate,
+            measured_rate: (self.fills[index].rate(set.geometry.k) + collisions).min(1.0),
+            overfull: rate > OVERFULL * self.plan.target_rate,
+            ..base
+        }
+    }
+
+    /// Brings all files to the disk.
+    pub fn sync(&self, tick: Tick<'_>) -> Result<()> {
+        let stop = AtomicBool::new(false);
+        let begun = Instant::now();
+        let files: Vec<&ShardWriter> = self.shards.iter().flatten().map(|shard| &shard.file).collect();
+        let mut progress = Progress { phase: "sync", pass: 1, passes: 1, documents: 0, bytes_done: 0, bytes_total: files.len() as u64, ngrams: 0, fill: None, seconds: 0.0 };
+        let result = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| files.iter().try_for_each(|file| file.sync(&|| stop.load(Relaxed))));
+            while !thread.is_finished() {
+                std::thread::sleep(Duration::from_millis(20));
+                progress.seconds = begun.elapsed().as_secs_f64();
+                if tick(&progress) == ControlFlow::Break(()) {
+                    stop.store(true, Relaxed);
+                }
+            }
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        result.map_err(|error| self.disk_full(error))
+    }
+
+    fn disk_full(&self, error: Error) -> Error {
+        disk_full(error, &self.folder, self.plan.disk_bytes)
+    }
+}
+
+/// Says "the disk is full" in our words, with what would be needed.
+fn disk_full(error: Error, folder: &Path, needed: u64) -> Error {
+    match error {
+        Error::Io { cause, .. } if matches!(cause.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
+            Error::DiskFull { path: folder.to_path_buf(), needed, free: disk_free(folder).unwrap_or(0) }
+        }
+        other => other,
+    }
+}
+
+/// Cuts a range at shard borders and then every [`PIECE_BYTES`], counted from the shard's first block so that chunks stay whole.
+fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
+    let blocks = &range.window.blocks;
+    let mut pieces = Vec::new();
+    for (number, shard) in set.shards.iter().enumerate() {
+        let (mut start, end) = (blocks.start.max(shard.start), blocks.end.min(shard.end));
+        while start < end {
+            let next = end.min(shard.start + ((start - shard.start) / PIECE_BLOCKS + 1) * PIECE_BLOCKS);
+            pieces.push(Piece { set: range.window.set, shard: number, first_block: start, blocks: next - start });
+            start = next;
+        }
+    }
+    pieces
+}
+
+/// Runs `work(0..count)` on several threads; it returns how much is done by it. The caller's thread ticks.
+fn in_parallel(count: usize, threads: usize, done: &AtomicU64, progress: &mut Progress, tick: Tick<'_>, work: &(dyn Fn(usize) -> Result<u64> + Sync)) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let failure = Mutex::new(None);
+    let begun = Instant::now();
+    let mut interrupted = false;
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(count))
+            .map(|_| {
+                scope.spawn(|| {
+                    while !stop.load(Relaxed) {
+                        let number = next.fetch_add(1, Relaxed);
+                        if number >= count {
+                            break;
+                        }
+                        match work(number) {
+                            Ok(amount) => drop(done.fetch_add(amount, Relaxed)),
+                            Err(error) => {
+                                stop.store(true, Relaxed);
+                                failure.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(error);
+                            }
+                        }
+                    }
+                })
+            })
+            .collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            std::thread::sleep(Duration::from_millis(2));
+            progress.bytes_done = done.load(Relaxed);
+            progress.seconds = begun.elapsed().as_secs_f64();
+            if !interrupted && tick(progress) == ControlFlow::Break(()) {
+                interrupted = true;
+                stop.store(true, Relaxed);
+            }
+        }
+    });
+    match failure.into_inner().unwrap_or_else(|p| p.into_inner()) {
+        Some(error) => Err(error),
+        None if interrupted => Err(Error::Interrupted),
+        None => Ok(()),
+    }
+}
+
+/// Words as bytes (the format is little-endian, as is every supported platform).
+fn bytes_of(words: &[u64]) -> &[u8] {
+    // SAFETY: any u64 is eight initialised bytes; the slice covers exactly the words.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 8) }
+}

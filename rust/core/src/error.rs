@@ -1,0 +1,219 @@
+//! What can go wrong in building and reading an index. Reading corpora has its own [`ReadError`].
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::read::ReadError;
+
+/// Result of this crate's operations.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller should make of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// An option's value, or a combination of options, that cannot be.
+    Usage,
+    /// A corpus or candidate file.
+    Input,
+    /// A damaged, unknown or contradicting index.
+    Index,
+    /// The system: disk, memory, permissions.
+    System,
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+/// An error, with the values that a message needs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A corpus or candidate file could not be read or used.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+
+    /// An option has a value outside its range.
+    #[error("{option}: {value} is not possible; {advice}")]
+    Option {
+        /// Name of the option as the command line spells it.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What would be possible.
+        advice: String,
+    },
+
+    /// A source can be read once only, and building needs two readings.
+    #[error(
+        "{source_name} can be read only once, but the number of distinct n-grams is counted in a first reading: give \
+         --expected-ngrams, or --spool to keep a compressed temporary copy"
+    )]
+    ReadOnce {
+        /// The source.
+        source_name: String,
+    },
+
+    /// No index yet, or the folder holds something else.
+    #[error("{}: no index here ({why}); build one with `ngramscope build-index`, or name another with --index or NGRAMSCOPE_INDEX", path.display())]
+    NoIndex {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        why: String,
+    },
+
+    /// The output holds an index already.
+    #[error("{}: holds an index already; use --force to replace it, or --out for another place", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// The output is a folder with other things in it, or not a folder.
+    #[error("{}: {why}; choose a new or empty folder with --out", path.display())]
+    OutputUnusable {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// Another process builds here.
+    #[error("{}: another process is building this index (it holds the lock file); wait for it or choose another --out", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// A file of an index is not what it has to be.
+    #[error("{}: damaged index file: {why}; restore it from a copy or build the index again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+
+    /// An index of another format version.
+    #[error("{}: index format version {found}, but this ngramscope reads version {known}; {}", path.display(),
+        if *found > *known { "use a newer ngramscope" } else { "build the index again" })]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Version in the file.
+        found: u64,
+        /// Version of this program.
+        known: u64,
+    },
+
+    /// What is asked contradicts the index.
+    #[error("{}: {what} {asked} was asked for, but the index has {has}", path.display())]
+    Mismatch {
+        /// The index.
+        path: PathBuf,
+        /// The setting.
+        what: &'static str,
+        /// Value asked for.
+        asked: String,
+        /// Value of the index.
+        has: String,
+    },
+
+    /// More distinct n-grams came than the filter was sized for.
+    #[error(
+        "the filter for n = {n} is over-full: sized for {sized_for} n-grams, about {real} came; {fill:.3} of its bits are set and \
+         {rate:.6} of absent n-grams would count as found, not {target}; leave out --expected-ngrams so that they are counted \
+         first, or give about {real}; --accept-overfull keeps such a filter"
+    )]
+    Overfull {
+        /// n-gram length.
+        n: u32,
+        /// Count the filter was sized for.
+        sized_for: u64,
+        /// Estimated real count ("more than N" when no bit is left).
+        real: String,
+        /// Share of bits set.
+        fill: f64,
+        /// Resulting false-positive rate.
+        rate: f64,
+        /// The rate asked for.
+        target: f64,
+    },
+
+    /// The index does not fit.
+    #[error(
+        "the index needs {} ({detail}), but {place} has {}; {advice}", human_bytes(*needed as f64), human_bytes(*available as f64)
+    )]
+    NoRoom {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+        /// Which resource, of what.
+        place: String,
+        /// What the bytes are for.
+        detail: String,
+        /// What to do.
+        advice: String,
+    },
+
+    /// Reading or writing a file failed.
+    #[error("{}: cannot {action}: {cause}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The system's answer.
+        #[source]
+        cause: io::Error,
+    },
+
+    /// The disk is full.
+    #[error("{}: the disk is full ({} needed for the whole index, {} free); nothing was replaced, temporary files are removed", path.display(),
+        human_bytes(*needed as f64), human_bytes(*free as f64))]
+    DiskFull {
+        /// Where.
+        path: PathBuf,
+        /// Bytes the whole index needs.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// What the caller should make of it.
+    pub fn category(&self) -> Category {
+        match self {
+            Error::Read(_) => Category::Input,
+            Error::Option { .. } | Error::ReadOnce { .. } | Error::Exists { .. } | Error::OutputUnusable { .. } => Category::Usage,
+            Error::NoIndex { .. } | Error::Damaged { .. } | Error::Version { .. } | Error::Mismatch { .. } => Category::Index,
+            Error::Overfull { .. } | Error::NoRoom { .. } | Error::Io { .. } | Error::DiskFull { .. } | Error::Locked { .. } => {
+                Category::System
+            }
+            Error::Interrupted => Category::Interrupted,
+        }
+    }
+
+    /// Wraps the system's answer to an action on a file.
+    pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |cause| Error::Io { path, action, cause }
+    }
+}
+
+/// `1.50 GiB` and the like.
+pub fn human_bytes(bytes: f64) -> String {
+    let mut value = bytes;
+    for unit in ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] {
+        if value < 1024.0 || unit == "PiB" {
+            return if unit == "bytes" { format!("{value} {unit}") } else { format!("{value:.2} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    unreachable!("the last unit returns")
+}

@@ -1,0 +1,165 @@
+//! Index directories opened for questions.
+
+mod lookup;
+mod score;
+mod stream;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::filter::FilterKind;
+use crate::filter::math::Geometry;
+use crate::manifest::{KeySet, Manifest};
+use crate::shard::Shard;
+use crate::tokenize::WordRule;
+
+pub use score::{DocumentScore, QueryOptions};
+pub use stream::{OverlapStream, Row};
+
+/// One or several index directories; several answer as one (an n-gram is found when any of them has it).
+pub struct Index {
+    parts: Vec<Part>,
+    ns: Vec<u32>,
+}
+
+/// One open index directory.
+pub struct Part {
+    folder: PathBuf,
+    manifest: Manifest,
+    sets: Vec<OpenSet>,
+}
+
+/// The keys of one n.
+struct OpenSet {
+    n: u32,
+    kind: FilterKind,
+    geometry: Geometry,
+    /// In the order of their ranges.
+    shards: Vec<Shard>,
+}
+
+impl Index {
+    /// Maps the index folders `paths`: milliseconds, whatever their size. All must follow the same rules; they answer for the lengths n
+    /// that all of them have.
+    pub fn open(paths: &[PathBuf]) -> Result<Index> {
+        let parts: Vec<Part> = paths.iter().map(|path| Part::open(path)).collect::<Result<_>>()?;
+        let Some(first) = parts.first() else {
+            return Err(Error::Option { option: "--index", value: "nothing".into(), advice: "name at least one index".into() });
+        };
+        for part in &parts[1..] {
+            let (ours, theirs) = (&part.manifest, &first.manifest);
+            let mismatch = |what, asked: String, has: String| Error::Mismatch { path: part.folder.clone(), what, asked, has };
+            if ours.words != theirs.words {
+                return Err(mismatch("the word rule of the first index,", theirs.words.to_string(), ours.words.to_string()));
+            }
+            if ours.hash != theirs.hash {
+                return Err(mismatch("the hash of the first index,", theirs.hash.clone(), ours.hash.clone()));
+            }
+        }
+        let ns: Vec<u32> = first.manifest.ns().into_iter().filter(|n| parts.iter().all(|part| part.manifest.ns().contains(n))).collect();
+        if ns.is_empty() {
+            let lists: Vec<String> = parts.iter().map(|part| format!("{:?}", part.manifest.ns())).collect();
+            let path = parts.last().unwrap_or(first).folder.clone();
+            return Err(Error::Mismatch { path, what: "a common n,", asked: "at least one".into(), has: lists.join(" and ") });
+        }
+        Ok(Index { parts, ns })
+    }
+
+    /// Copies all payloads into memory, in huge pages.
+    pub fn load(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
+        let needed: u64 = self.parts.iter().flat_map(|part| &part.manifest.sets).flat_map(|set| &set.shards).map(|shard| shard.bytes).sum();
+        if let Some(available) = crate::memory::available()
+            && needed > available
+        {
+            return Err(Error::NoRoom { needed, available, place: "memory".into(), detail: "--load".into(), advice: "leave out --load: the index is then mapped".into() });
+        }
+        self.parts.iter_mut().flat_map(|part| &mut part.sets).flat_map(|set| &mut set.shards).try_for_each(|shard| shard.load(stop))
+    }
+
+    /// Compares all payloads with their checksums; `step` hears of the bytes done and may stop.
+    pub fn verify(&self, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        self.parts.iter().flat_map(|part| &part.sets).flat_map(|set| &set.shards).try_for_each(|shard| shard.verify(step))
+    }
+
+    /// The manifests, in the order of opening.
+    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.parts.iter().map(|part| &part.manifest)
+    }
+
+    /// Lengths n that can be asked for.
+    pub fn ns(&self) -> &[u32] {
+        &self.ns
+    }
+
+    /// The word rule.
+    pub fn rule(&self) -> &WordRule {
+        &self.parts[0].manifest.words.rule
+    }
+
+    /// Rate at which an absent n-gram counts as found: `1 - Π (1 - p_i)` over the indexes, each at its realised count.
+    pub fn rate(&self, n: u32) -> f64 {
+        let sets = self.parts.iter().flat_map(|part| &part.manifest.sets).filter(|set| set.n == n);
+        -libm::expm1(sets.map(|set: &KeySet| libm::log1p(-set.rate)).sum())
+    }
+
+    /// The lengths n to answer for: all of the index when `asked` is empty; an error when the index lacks one.
+    pub fn choose_ns(&self, asked: &[u32]) -> Result<Vec<u32>> {
+        if asked.is_empty() {
+            return Ok(self.ns.clone());
+        }
+        let mut ns = asked.to_vec();
+        ns.sort_unstable();
+        ns.dedup();
+        match ns.iter().find(|n| !self.ns.contains(n)) {
+            Some(n) => Err(Error::Mismatch {
+                path: self.parts[0].folder.clone(),
+                what: "n =",
+                asked: n.to_string(),
+                has: self.ns.iter().map(|n| format!("n = {n}")).collect::<Vec<_>>().join(", "),
+            }),
+            None => Ok(ns),
+        }
+    }
+}
+
+impl Part {
+    fn open(folder: &Path) -> Result<Part> {
+        let manifest = Manifest::read(folder)?;
+        match Part::open_shards(folder, &manifest) {
+            Ok(sets) => Ok(Part { folder: folder.to_path_buf(), manifest, sets }),
+            // The index may have been replaced between reading its manifest and opening its files: look once more.
+            Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
+                let manifest = Manifest::read(folder)?;
+                let sets = Part::open_shards(folder, &manifest)?;
+                Ok(Part { folder: folder.to_path_buf(), manifest, sets })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn open_shards(folder: &Path, manifest: &Manifest) -> Result<Vec<OpenSet>> {
+        let open_set = |set: &KeySet| {
+            let mut shards = Vec::with_capacity(set.shards.len());
+            let mut end = 0;
+            for entry in &set.shards {
+                let path = folder.join(&entry.file);
+                let shard = Shard::open(&path)?;
+                let header = shard.header();
+                let fits = (header.n, header.kind, header.k, header.blocks) == (set.n, set.kind, set.k, set.blocks)
+                    && header.range == (entry.first_block..entry.first_block.saturating_add(entry.blocks))
+                    && header.range.start == end
+                    && format!("{:016x}", shard.table_checksum()) == entry.checksum;
+                if !fits {
+                    return Err(Error::Damaged { path, why: "it does not belong to this index.json".into() });
+                }
+                end = header.range.end;
+                shards.push(shard);
+            }
+            if end != set.blocks {
+                return Err(Error::Damaged { path: folder.to_path_buf(), why: format!("index.json lists no shard from block {end} on for n = {}", set.n) });
+            }
+            Ok(OpenSet { n: set.n, kind: set.kind, geometry: set.geometry(), shards })
+        };
+        manifest.sets.iter().map(open_set).collect()
+    }
+}

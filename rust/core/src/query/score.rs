@@ -1,0 +1,236 @@
+//! Documents to overlap: which n-grams are found, how many, how many distinct, in which runs, where.
+
+use super::lookup::Scratch;
+use super::Index;
+use crate::ngram::NgramHasher;
+use crate::tokenize::{Span, Tokenizer};
+
+/// n-grams looked up together.
+const BATCH_KEYS: usize = 1 << 20;
+
+/// What to compute for each document.
+#[derive(Clone, Debug, Default)]
+pub struct QueryOptions {
+    /// Lengths n, chosen by [`Index::choose_ns`].
+    pub ns: Vec<u32>,
+    /// Only the first so many white-space words of a text (MIMIR cuts at 200).
+    pub max_words: Option<usize>,
+    /// Only the first so many n-grams of a text (MIMIR's thresholds use 200).
+    pub max_ngrams: Option<usize>,
+    /// Give the flag of every n-gram.
+    pub flags: bool,
+    /// Give the first so many spans of matched text.
+    pub max_spans: usize,
+    /// Give the first so many distinct matched n-grams as text.
+    pub max_matches: usize,
+    /// Worker threads; `None`: all processors.
+    pub threads: Option<usize>,
+}
+
+/// The overlap of one document at one n.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DocumentScore {
+    /// n-gram length.
+    pub n: u32,
+    /// Words of the text.
+    pub words: u64,
+    /// n-gram positions.
+    pub ngrams: u64,
+    /// Positions whose n-gram is found.
+    pub hits: u64,
+    /// Distinct n-grams.
+    pub distinct_ngrams: u64,
+    /// Distinct n-grams found.
+    pub distinct_hits: u64,
+    /// Most consecutive positions found.
+    pub longest_run: u64,
+    /// One `0` or `1` for each position, when asked for.
+    pub flags: Option<String>,
+    /// Code-point ranges covered by found n-grams, overlapping ones joined, when asked for.
+    pub spans: Vec<(u64, u64)>,
+    /// How many such ranges there are in all; 0 when not asked for.
+    pub spans_total: u64,
+    /// Texts of distinct found n-grams in order of appearance, when asked for.
+    pub matches: Vec<String>,
+}
+
+/// Scores documents on one thread.
+pub struct Scorer<'a> {
+    index: &'a Index,
+    options: &'a QueryOptions,
+    tokenizer: Tokenizer,
+    hasher: NgramHasher,
+    /// Keys of the collected documents, for each n.
+    keys: Vec<Vec<u64>>,
+    /// Words of each collected document, and where its keys end for each n.
+    documents: Vec<(u64, Vec<usize>)>,
+    /// Text of collected documents: kept only when spans or matches are asked for.
+    texts: Vec<String>,
+    hits: Vec<u8>,
+    scratch: Scratch,
+    seen: Vec<u64>,
+}
+
+impl<'a> Scorer<'a> {
+    pub fn new(index: &'a Index, options: &'a QueryOptions) -> Scorer<'a> {
+        Scorer {
+            index,
+            options,
+            tokenizer: Tokenizer::new(index.rule().clone()),
+            hasher: NgramHasher::new(&options.ns),
+            keys: vec![Vec::new(); options.ns.len()],
+            documents: Vec::new(),
+            texts: Vec::new(),
+            hits: Vec::new(),
+            scratch: Scratch::default(),
+            seen: Vec::new(),
+        }
+    }
+
+    fn wants_text(&self) -> bool {
+        self.options.max_spans > 0 || self.options.max_matches > 0
+    }
+
+    /// Collects a document; `out` gets the scores of all collected ones, in order and one for each n, whenever a batch is full.
+    pub fn add(&mut self, text: &str, out: &mut Vec<DocumentScore>) {
+        let text = self.options.max_words.map_or(text, |words| first_words(text, words));
+        let limit = self.options.max_ngrams.unwrap_or(usize::MAX);
+        let starts: Vec<usize> = self.keys.iter().map(Vec::len).collect();
+        let Scorer { tokenizer, hasher, keys, .. } = self;
+        hasher.start();
+        tokenizer.hash_words(text, |hashes| {
+            hasher.push(hashes, |set, new| {
+                let left = limit - (keys[set].len() - starts[set]);
+                keys[set].extend_from_slice(&new[..left.min(new.len())]);
+            });
+        });
+        self.documents.push((self.hasher.words(), self.keys.iter().map(Vec::len).collect()));
+        if self.wants_text() {
+            self.texts.push(text.to_string());
+        }
+        if self.keys.iter().map(Vec::len).sum::<usize>() >= BATCH_KEYS {
+            self.finish(out);
+        }
+    }
+
+    /// Scores what is collected.
+    pub fn finish(&mut self, out: &mut Vec<DocumentScore>) {
+        let first = out.len();
+        let sets = self.options.ns.len();
+        out.resize(first + self.documents.len() * sets, DocumentScore::default());
+        for set in 0..sets {
+            let keys = std::mem::take(&mut self.keys[set]);
+            let mut hits = std::mem::take(&mut self.hits);
+            self.index.find(self.options.ns[set], &keys, &mut hits, &mut self.scratch);
+            let mut start = 0;
+            for (document, (words, ends)) in self.documents.iter().enumerate() {
+                let end = ends[set];
+                let score = &mut out[first + document * sets + set];
+                *score = DocumentScore { n: self.options.ns[set], words: *words, ..count(&keys[start..end], &hits[start..end], &mut self.seen) };
+                if self.options.flags {
+                    score.flags = Some(hits[start..end].iter().map(|&hit| if hit != 0 { '1' } else { '0' }).collect());
+                }
+                if score.hits > 0
+                    && let Some(text) = self.texts.get(document)
+                {
+                    evidence(text, &mut self.tokenizer, &keys[start..end], &hits[start..end], self.options, score);
+                }
+                start = end;
+            }
+            self.keys[set] = keys;
+            self.keys[set].clear();
+            self.hits = hits;
+        }
+        self.documents.clear();
+        self.texts.clear();
+    }
+}
+
+/// Counts positions, distinct n-grams and runs. `seen` is a reusable hash table.
+fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
+    let mut score = DocumentScore { ngrams: keys.len() as u64, ..DocumentScore::default() };
+    // Keys are finalised hashes: their low bits serve as they are. 0 marks an empty slot; the key 0 itself is counted apart.
+    let size = (keys.len() * 2).next_power_of_two();
+    let mask = size - 1;
+    seen.clear();
+    seen.resize(size, 0);
+    let mut zero_seen = false;
+    let mut run = 0;
+    for (&key, &hit) in keys.iter().zip(hits) {
+        let mut slot = key as usize & mask;
+        while seen[slot] != 0 && seen[slot] != key {
+            slot = (slot + 1) & mask;
+        }
+        let new = if key == 0 { !std::mem::replace(&mut zero_seen, true) } else { seen[slot] == 0 };
+        seen[slot] = if key == 0 { seen[slot] } else { key };
+        score.distinct_ngrams += u64::from(new);
+        score.distinct_hits += u64::from(new) & u64::from(hit);
+        score.hits += u64::from(hit);
+        run = if hit != 0 { run + 1 } else { 0 };
+        score.longest_run = score.longest_run.max(run);
+    }
+    score
+}
+
+/// Fills in spans and matched n-grams.
+fn evidence(text: &str, tokenizer: &mut Tokenizer, keys: &[u64], hits: &[u8], options: &QueryOptions, score: &mut DocumentScore) {
+    let mut words = Vec::new();
+    tokenizer.spans(text, &mut words);
+    let n = score.n as usize;
+    let covered = |i: usize| Span { start: words[i].start, end: words[i + n - 1].end };
+    let mut spans: Vec<(Span, usize)> = Vec::new();
+    let mut matched = std::collections::HashSet::new();
+    for (i, _) in hits.iter().enumerate().filter(|(_, hit)| **hit != 0) {
+        let span = covered(i);
+        match spans.last_mut() {
+            // n-grams that share a word belong to one span.
+            Some((last, last_word)) if i <= *last_word => {
+                last.end = span.end.max(last.end);
+                *last_word = i + n - 1;
+            }
+            _ => spans.push((span, i + n - 1)),
+        }
+        if matched.len() < options.max_matches && matched.insert(keys[i]) {
+            score.matches.push(text[span.start..span.end].to_string());
+        }
+    }
+    if options.max_spans > 0 {
+        score.spans_total = spans.len() as u64;
+        let (mut bytes, mut points) = (0, 0);
+        let mut to_points = |byte: usize| {
+            points += text[bytes..byte].chars().count() as u64;
+            bytes = byte;
+            points
+        };
+        score.spans = spans.iter().take(options.max_spans).map(|(span, _)| (to_points(span.start), to_points(span.end))).collect();
+    }
+}
+
+/// The text up to the end of its white-space word number `words`, white space as it is.
+pub fn first_words(text: &str, words: usize) -> &str {
+    match text.split_whitespace().take(words).last() {
+        Some(last) => &text[..last.as_ptr() as usize - text.as_ptr() as usize + last.len()],
+        None => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_positions_distinct_and_runs() {
+        let mut seen = Vec::new();
+        let score = count(&[5, 0, 5, 9, 0, 8], &[1, 1, 1, 0, 1, 0], &mut seen);
+        assert_eq!((score.ngrams, score.hits, score.distinct_ngrams, score.distinct_hits, score.longest_run), (6, 4, 4, 2, 3));
+        assert_eq!(count(&[], &[], &mut seen), DocumentScore::default());
+    }
+
+    #[test]
+    fn prefixes_keep_white_space_and_drop_the_tail() {
+        assert_eq!(first_words("  one\n two  three", 2), "  one\n two");
+        assert_eq!(first_words("one", 5), "one");
+        assert_eq!(first_words("one", 0), "");
+        assert_eq!(first_words("  ", 3), "");
+    }
+}

@@ -1,0 +1,361 @@
+//! One file of an index: a contiguous range of a filter's blocks, or of an exact set's keys. Bytes: `docs/index-format.md`.
+//!
+//! ```text
+//! 0       header, 128 bytes, its own checksum last; zeros to 4096
+//! 4096    payload: blocks (64 bytes each) or sorted keys (8 bytes each), little-endian
+//! …       zeros to a multiple of 64, then one XXH3-64 for each MiB of payload
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Result};
+use crate::filter::FilterKind;
+use crate::memory::Words;
+
+const MAGIC: [u8; 8] = *b"ngrmscp\n";
+/// Version of the shard and index formats.
+pub const FORMAT_VERSION: u32 = 1;
+/// Where the payload begins: a page, so that a mapped payload is aligned for any access.
+pub const PAYLOAD_OFFSET: u64 = 4096;
+/// Payload bytes under one checksum.
+pub const CHUNK_BYTES: u64 = 1 << 20;
+/// Largest piece handed to the system at once, so that a stop is noticed in time.
+const STEP_BYTES: u64 = 64 << 20;
+const HEADER_BYTES: usize = 128;
+
+/// What a shard file says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Kind of set.
+    pub kind: FilterKind,
+    /// n-gram length.
+    pub n: u32,
+    /// Bits a key sets (0 for exact sets).
+    pub k: u32,
+    /// Number of this shard, from 0.
+    pub shard: u32,
+    /// How many shards the set has.
+    pub shards: u32,
+    /// Blocks of the whole filter (exact sets: [`crate::filter::exact::KEY_RANGES`]).
+    pub blocks: u64,
+    /// The blocks (key ranges) of this shard.
+    pub range: Range<u64>,
+    /// Bytes of payload.
+    pub payload_bytes: u64,
+}
+
+impl Header {
+    fn encode(&self, checksums: &[u8]) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0u8; HEADER_BYTES];
+        let mut at = 0;
+        let mut put = |field: &[u8]| {
+            bytes[at..at + field.len()].copy_from_slice(field);
+            at += field.len();
+        };
+        put(&MAGIC);
+        let kind = match self.kind {
+            FilterKind::Blocked => 1,
+            FilterKind::Exact => 2,
+        };
+        for value in [FORMAT_VERSION, kind, self.n, self.k, self.shard, self.shards] {
+            put(&value.to_le_bytes());
+        }
+        for value in [self.blocks, self.range.start, self.range.end, PAYLOAD_OFFSET, self.payload_bytes, CHUNK_BYTES, xxh3_64(checksums)] {
+            put(&value.to_le_bytes());
+        }
+        // One tier: membership only. Two (once, at least twice) would double the payload.
+        put(&1u32.to_le_bytes());
+        let own = xxh3_64(&bytes[..HEADER_BYTES - 8]);
+        bytes[HEADER_BYTES - 8..].copy_from_slice(&own.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a header and checks everything that can be checked without the payload.
+    fn decode(bytes: &[u8], path: &Path) -> Result<(Header, u64)> {
+        let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+        if bytes.len() < HEADER_BYTES {
+            return Err(damaged(format!("{} bytes are too few for a header", bytes.len())));
+        }
+        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        if bytes[..8] != MAGIC {
+            return Err(damaged("it does not begin like an ngramscope index file".into()));
+        }
+        if u32_at(8) != FORMAT_VERSION {
+            return Err(Error::Version { path: path.to_path_buf(), found: u32_at(8).into(), known: FORMAT_VERSION.into() });
+        }
+        if xxh3_64(&bytes[..HEADER_BYTES - 8]) != u64_at(HEADER_BYTES - 8) {
+            return Err(damaged("the header's checksum is wrong".into()));
+        }
+        let kind = match u32_at(12) {
+            1 => FilterKind::Blocked,
+            2 => FilterKind::Exact,
+            other => return Err(damaged(format!("unknown kind {other}"))),
+        };
+        if u64_at(56) != PAYLOAD_OFFSET || u64_at(72) != CHUNK_BYTES || u32_at(88) != 1 {
+            return Err(damaged("unknown layout".into()));
+        }
+        let header = Header {
+            kind,
+            n: u32_at(16),
+            k: u32_at(20),
+            shard: u32_at(24),
+            shards: u32_at(28),
+            blocks: u64_at(32),
+            range: u64_at(40)..u64_at(48),
+            payload_bytes: u64_at(64),
+        };
+        Ok((header, u64_at(80)))
+    }
+
+    fn chunks(&self) -> u64 {
+        self.payload_bytes.div_ceil(CHUNK_BYTES)
+    }
+
+    fn checksums_offset(&self) -> u64 {
+        PAYLOAD_OFFSET + self.payload_bytes.next_multiple_of(64)
+    }
+
+    /// Size of the whole file.
+    pub fn file_bytes(&self) -> u64 {
+        self.checksums_offset() + self.chunks() * 8
+    }
+}
+
+/// Writes a shard under a temporary name; chunks may come from several threads and in any order.
+pub struct ShardWriter {
+    path: PathBuf,
+    file: File,
+}
+
+impl ShardWriter {
+    /// Creates the file at `path`, a name that must not exist.
+    pub fn create(path: &Path) -> Result<ShardWriter> {
+        let file = File::options().read(true).write(true).create_new(true).open(path).map_err(Error::io(path, "create"))?;
+        Ok(ShardWriter { path: path.to_path_buf(), file })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes payload bytes at `offset`, a multiple of [`CHUNK_BYTES`], and returns the checksums of its chunks.
+    pub fn write_chunks(&self, offset: u64, payload: &[u8]) -> Result<Vec<u64>> {
+        debug_assert_eq!(offset % CHUNK_BYTES, 0);
+        write_at(&self.file, payload, PAYLOAD_OFFSET + offset).map_err(Error::io(&self.path, "write"))?;
+        Ok(payload.chunks(CHUNK_BYTES as usize).map(xxh3_64).collect())
+    }
+
+    /// Adds header and checksum table; returns the table's own checksum, which stands for the whole payload.
+    pub fn finish(&self, header: &Header, checksums: &[u64]) -> Result<u64> {
+        assert_eq!(checksums.len() as u64, header.chunks(), "one checksum a chunk");
+        let table: Vec<u8> = checksums.iter().flat_map(|c| c.to_le_bytes()).collect();
+        write_at(&self.file, &table, header.checksums_offset()).map_err(Error::io(&self.path, "write"))?;
+        self.file.set_len(header.file_bytes()).map_err(Error::io(&self.path, "write"))?;
+        write_at(&self.file, &header.encode(&table), 0).map_err(Error::io(&self.path, "write"))?;
+        Ok(xxh3_64(&table))
+    }
+
+    /// Brings the file to the disk in steps, asking `stop` between them.
+    pub fn sync(&self, stop: &dyn Fn() -> bool) -> Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd;
+            let len = self.file.metadata().map_err(Error::io(&self.path, "read the size of"))?.len();
+            for offset in (0..len).step_by(STEP_BYTES as usize) {
+                if stop() {
+                    return Err(Error::Interrupted);
+                }
+                let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+                // SAFETY: a system call on an open descriptor. Its failure is no error: the sync below decides.
+                unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset as i64, STEP_BYTES as i64, flags) };
+            }
+        }
+        if stop() {
+            return Err(Error::Interrupted);
+        }
+        self.file.sync_all().map_err(Error::io(&self.path, "sync"))
+    }
+}
+
+/// Positioned write of all of `bytes`.
+fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            done += std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)?;
+        }
+        Ok(())
+    }
+}
+
+/// The payload of an open shard: mapped, or copied into huge pages.
+enum Payload {
+    Mapped(Mmap),
+    Loaded(Words),
+}
+
+/// A shard opened for reading.
+pub struct Shard {
+    path: PathBuf,
+    header: Header,
+    payload: Payload,
+    /// Checksum of the checksum table.
+    table_checksum: u64,
+}
+
+impl Shard {
+    /// Maps the file; checks header, sizes and the checksum table, not the payload ([`Shard::verify`] does). Allocates nothing of size.
+    pub fn open(path: &Path) -> Result<Shard> {
+        let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
+        if !metadata.is_file() {
+            return Err(damaged("it is not a file".into()));
+        }
+        // SAFETY: index files are replaced by renaming, never changed or cut in place, so the map stays valid.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path, "map"))?;
+        let (header, table_checksum) = Header::decode(&map, path)?;
+        let unit = if header.kind == FilterKind::Blocked { 64 } else { 8 };
+        let blocks_fit = header.range.start <= header.range.end && header.range.end <= header.blocks;
+        let size_fits = header.payload_bytes % unit == 0
+            && header.payload_bytes <= metadata.len()
+            && (header.kind == FilterKind::Exact || header.range.end.checked_sub(header.range.start).and_then(|b| b.checked_mul(64)) == Some(header.payload_bytes));
+        let k_fits = match header.kind {
+            FilterKind::Blocked => (1..=crate::filter::math::MAX_K).contains(&header.k),
+            FilterKind::Exact => header.k == 0,
+        };
+        if !(blocks_fit && size_fits && k_fits) {
+            return Err(damaged("the header contradicts itself".into()));
+        }
+        if metadata.len() != header.file_bytes() {
+            return Err(damaged(format!("it has {} bytes instead of {}", metadata.len(), header.file_bytes())));
+        }
+        if xxh3_64(&map[header.checksums_offset() as usize..]) != table_checksum {
+            return Err(damaged("the checksum table is wrong".into()));
+        }
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Random);
+        Ok(Shard { path: path.to_path_buf(), header, payload: Payload::Mapped(map), table_checksum })
+    }
+
+    /// Copies the payload into huge pages; queries then touch no file.
+    pub fn load(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
+        let mut words = Words::zeroed(self.words().len()).map_err(Error::io(&self.path, "take memory for"))?;
+        let step = (STEP_BYTES / 8) as usize;
+        for (to, from) in words.as_mut_slice().chunks_mut(step).zip(self.words().chunks(step)) {
+            if stop() {
+                return Err(Error::Interrupted);
+            }
+            to.copy_from_slice(from);
+        }
+        self.payload = Payload::Loaded(words);
+        Ok(())
+    }
+
+    /// What the file says about itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Checksum of the checksum table.
+    pub fn table_checksum(&self) -> u64 {
+        self.table_checksum
+    }
+
+    /// The payload as 64-bit words.
+    pub fn words(&self) -> &[u64] {
+        match &self.payload {
+            Payload::Mapped(map) => {
+                let bytes = &map[PAYLOAD_OFFSET as usize..(PAYLOAD_OFFSET + self.header.payload_bytes) as usize];
+                // SAFETY: the payload begins at a page of the map, so it is aligned; any bit pattern is a valid u64.
+                unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 8) }
+            }
+            Payload::Loaded(words) => words.as_slice(),
+        }
+    }
+
+    /// Compares the payload with its checksums, and the order of an exact set's keys; `step` is told of the bytes done and may stop.
+    pub fn verify(&self, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        let file = Shard::open(&self.path)?;
+        let Payload::Mapped(map) = &file.payload else { unreachable!("just mapped") };
+        let table = &map[self.header.checksums_offset() as usize..];
+        let damaged = |why: String| Err(Error::Damaged { path: self.path.clone(), why });
+        let mut last_key = None;
+        for (chunk, (words, want)) in file.words().chunks((CHUNK_BYTES / 8) as usize).zip(table.chunks_exact(8)).enumerate() {
+            // SAFETY: viewing words as bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
+            if xxh3_64(bytes).to_le_bytes() != want {
+                return damaged(format!("MiB {chunk} of the payload does not match its checksum"));
+            }
+            if self.header.kind == FilterKind::Exact {
+                if last_key.is_some_and(|last| last >= words[0]) || words.windows(2).any(|pair| pair[0] >= pair[1]) {
+                    return damaged(format!("the keys in MiB {chunk} are not in order"));
+                }
+                last_key = words.last().copied();
+            }
+            step(bytes.len() as u64)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(dir: &Path, keys: &[u64]) -> PathBuf {
+        let path = dir.join("shard");
+        let writer = ShardWriter::create(&path).expect("create");
+        let payload: Vec<u8> = keys.iter().flat_map(|k| k.to_le_bytes()).collect();
+        let checksums = writer.write_chunks(0, &payload).expect("write");
+        let header = Header {
+            kind: FilterKind::Exact,
+            n: 7,
+            k: 0,
+            shard: 0,
+            shards: 1,
+            blocks: 1 << 32,
+            range: 0..1 << 32,
+            payload_bytes: payload.len() as u64,
+        };
+        writer.finish(&header, &checksums).expect("finish");
+        path
+    }
+
+    #[test]
+    fn round_trip_and_every_flipped_byte_is_found() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let keys: Vec<u64> = (0..10).map(|i| i * 1000).collect();
+        let path = sample(dir.path(), &keys);
+        let shard = Shard::open(&path).expect("open");
+        assert_eq!(shard.words(), keys);
+        shard.verify(&mut |_| Ok(())).expect("sound");
+        let good = std::fs::read(&path).expect("read");
+        for at in (0..HEADER_BYTES).chain(4096..good.len()) {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            let other = dir.path().join("bad");
+            std::fs::write(&other, &bad).expect("write");
+            let found = Shard::open(&other).and_then(|shard| shard.verify(&mut |_| Ok(())));
+            // Padding between payload and table carries nothing.
+            let padding = (4096 + 80..4096 + 128).contains(&at);
+            assert_eq!(found.is_err(), !padding, "byte {at}");
+        }
+        for cut in [0, 10, 127, 4095, good.len() / 2, good.len() - 1] {
+            let other = dir.path().join("cut");
+            std::fs::write(&other, &good[..cut]).expect("write");
+            assert!(Shard::open(&other).is_err(), "cut at {cut}");
+        }
+    }
+}
