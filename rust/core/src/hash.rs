@@ -36,3 +36,16 @@ pub const fn remix(key: u64) -> u64 {
     let h = (key ^ (key >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (h ^ (h >> 29)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed by an independent implementation (the Python package xxhash and the formulas of `docs/index-format.md`).
+    #[test]
+    fn golden_vectors() {
+        assert_eq!(word_hash(b""), 0x2d06_8005_38d3_94c2);
+        assert_eq!(word_hash(b"a"), 0xe6c6_32b6_1e96_4e1f);
+        assert_eq!(remix(0xfc25_0c28_9aa8_8f54), 0xfb99_1d7e_d0f1_0cd5);
+    }
+}

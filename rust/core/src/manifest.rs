@@ -93,7 +93,7 @@ pub struct Counts {
     /// Words in them.
     pub words: u64,
     /// Records without usable text, by reason.
-    pub unusable: std::collections::BTreeMap<String, u64>,
+    pub unusable: std::collections::BTreeMap<crate::read::Reason, u64>,
 }
 
 /// How large a set was made.
@@ -213,7 +213,7 @@ impl Manifest {
         if version.format != FORMAT_NAME {
             return Err(damaged(format!("its format is {:?}", version.format)));
         }
-        if version.format_version != FORMAT_VERSION.into() {
+        if version.format_version != u64::from(FORMAT_VERSION) {
             return Err(Error::Version { path, found: version.format_version, known: FORMAT_VERSION.into() });
         }
         let manifest: Manifest = serde_json::from_slice(&text).map_err(|cause| damaged(cause.to_string()))?;

@@ -30,6 +30,24 @@ impl Words {
         self.map.as_ref().map_or(std::ptr::NonNull::dangling().as_ptr(), |map| map.as_ptr().cast_mut().cast())
     }
 
+    /// Gives the memory of the words `range` back to the system where it can (whole huge pages); they read as zero or as before.
+    ///
+    /// # Safety
+    /// Nobody holds a reference to these words.
+    pub unsafe fn release(&self, range: std::ops::Range<usize>) {
+        const HUGE_PAGE: usize = 2 << 20;
+        let base = self.as_ptr() as usize;
+        let start = (base + range.start * 8).next_multiple_of(HUGE_PAGE);
+        let end = (base + range.end * 8) / HUGE_PAGE * HUGE_PAGE;
+        #[cfg(target_os = "linux")]
+        if start < end {
+            // SAFETY: the pages lie inside the private anonymous map. Failure leaves them as they are.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (start, end);
+    }
+
     /// The words.
     pub fn as_slice(&self) -> &[u64] {
         // SAFETY: the map is page-aligned, `len` words long and initialised (zero at first).

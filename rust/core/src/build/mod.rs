@@ -205,7 +205,7 @@ fn manifest(options: &BuildOptions, sets: Vec<KeySet>, report: &ReadReport, word
         counts.records += source.records;
         counts.documents += source.documents;
         for (reason, count) in &source.unusable {
-            *counts.unusable.entry(reason.to_string()).or_default() += count;
+            *counts.unusable.entry(*reason).or_default() += count;
         }
     }
     Manifest {

@@ -118,11 +118,15 @@ impl<'a> Writer<'a> {
             let range = ranges.iter().find(|range| range.window.set == piece.set).expect("pieces are cut from ranges");
             let Store::Blocked { words, .. } = &range.store else { unreachable!("only blocked ranges") };
             let start = (piece.first_block - range.window.blocks.start) as usize * BLOCK_WORDS;
-            let words = &words.as_slice()[start..start + piece.blocks as usize * BLOCK_WORDS];
+            let place = start..start + piece.blocks as usize * BLOCK_WORDS;
+            let payload = &words.as_slice()[place.clone()];
             let offset = (piece.first_block - set.shards[piece.shard].start) * BLOCK_BYTES;
-            let checksums = self.shards[piece.set][piece.shard].file.write_chunks(offset, bytes_of(words))?;
+            let checksums = self.shards[piece.set][piece.shard].file.write_chunks(offset, bytes_of(payload))?;
             let mut fill = FillCounts::default();
-            fill.add(words);
+            fill.add(payload);
+            // The system's file cache can take over the memory at once: a build needs the filter once, not twice.
+            // SAFETY: pieces do not overlap, and this one is not read again.
+            unsafe { words.release(place) };
             fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set].merge(&fill);
             results.lock().unwrap_or_else(|p| p.into_inner()).push((piece.set, piece.shard, (offset / CHUNK_BYTES) as usize, checksums));
             Ok(piece.blocks * BLOCK_BYTES)

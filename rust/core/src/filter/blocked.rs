@@ -72,6 +72,7 @@ pub fn contains(words: &[u64], key: u64, geometry: Geometry) -> bool {
 pub unsafe fn insert_batch(words: *mut u64, first_block: u64, keys: &[u64], geometry: Geometry) {
     with_const_k!(geometry.k, K => {
         let line = |key: u64| words.wrapping_add((block_of(key, geometry.blocks) - first_block) as usize * BLOCK_WORDS);
+        keys.iter().take(AHEAD).for_each(|&key| prefetch(line(key)));
         for (i, &key) in keys.iter().enumerate() {
             if let Some(&next) = keys.get(i + AHEAD) {
                 prefetch(line(next));
@@ -94,6 +95,7 @@ pub unsafe fn contains_batch(words: *const u64, first_block: u64, keys: &[u64], 
     assert_eq!(keys.len(), hits.len());
     with_const_k!(geometry.k, K => {
         let line = |key: u64| words.wrapping_add((block_of(key, geometry.blocks) - first_block) as usize * BLOCK_WORDS);
+        keys.iter().take(AHEAD).for_each(|&key| prefetch(line(key)));
         for (i, (&key, hit)) in keys.iter().zip(hits).enumerate() {
             if let Some(&next) = keys.get(i + AHEAD) {
                 prefetch(line(next));

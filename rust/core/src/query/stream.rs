@@ -154,7 +154,7 @@ fn score_block(block: &mut Block, corpus: &Corpus, scorer: &mut Scorer<'_>, opti
                 id: record.id.map(str::to_string),
                 fields: record.fields.iter().map(|field| field.as_ref().map(|raw| raw.to_string())).collect(),
                 score: DocumentScore { n, ..DocumentScore::default() },
-                null_reason: record.text.err(),
+                null_reason: record.text.err().map(|reason| reason.code()),
             });
             if usable {
                 scored.push(rows.len() - 1);
