@@ -215,7 +215,7 @@ fn manifest(options: &BuildOptions, sets: Vec<KeySet>, report: &ReadReport, word
         content_id: String::new(),
         name: options.name.clone(),
         demo: options.demo,
-        partial: report.is_partial(),
+        partial: report.partial(),
         words: WordSettings { rule: options.rule.clone(), unicode: UNICODE_VERSION.into() },
         hash: crate::hash::HASH_ID.into(),
         counting_unit: "occurrence".into(),

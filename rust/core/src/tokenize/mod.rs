@@ -50,6 +50,21 @@ pub enum WordMode {
     Ids,
 }
 
+impl WordMode {
+    /// All modes, for tables and choices.
+    pub const ALL: [WordMode; 4] = [WordMode::Uax29, WordMode::Whitespace, WordMode::Gpt3, WordMode::Ids];
+
+    /// Name in options and headers.
+    pub fn name(self) -> &'static str {
+        match self {
+            WordMode::Uax29 => "uax29",
+            WordMode::Whitespace => "whitespace",
+            WordMode::Gpt3 => "gpt3",
+            WordMode::Ids => "ids",
+        }
+    }
+}
+
 /// Unicode normalisation applied before words are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,6 +77,20 @@ pub enum Normalization {
     Nfkc,
 }
 
+impl Normalization {
+    /// All forms, for tables and choices.
+    pub const ALL: [Normalization; 3] = [Normalization::None, Normalization::Nfc, Normalization::Nfkc];
+
+    /// Name in options and headers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Normalization::None => "none",
+            Normalization::Nfc => "nfc",
+            Normalization::Nfkc => "nfkc",
+        }
+    }
+}
+
 /// Everything that decides which words a text has. Stored in every index; index and candidates must agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WordRule {
@@ -71,6 +100,17 @@ pub struct WordRule {
     pub normalization: Normalization,
     /// Unicode lower-casing, character by character, after normalisation.
     pub lowercase: bool,
+}
+
+impl std::fmt::Display for WordRule {
+    /// `uax29`, `whitespace nfkc lowercase` and the like.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.mode.name())?;
+        if self.normalization != Normalization::None {
+            write!(f, " {}", self.normalization.name())?;
+        }
+        if self.lowercase { f.write_str(" lowercase") } else { Ok(()) }
+    }
 }
 
 /// A word's byte range in the ORIGINAL text (before normalisation and lower-casing).
