@@ -47,7 +47,7 @@ demo: build  ## Create the environment, build, index the embedded corpus and sco
 
 test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
 	cargo test --release --locked
-	$(BIN)/python -P -m pytest -q
+	$(BIN)/pytest -q
 
 lint: $(VENV)/test-$(KEY) build  ## Formatting, lints and types.
 	cargo fmt --all --check

@@ -9,6 +9,7 @@ import click
 
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
+from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import build_options, console_options, read_options, rule_options
 from ngramscope.index.build import BuildReport, build_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, default_index
@@ -70,8 +71,7 @@ def _summary(report: BuildReport) -> str:
         f"read {format_count(counts['documents'])} documents with {format_count(counts['words'])} words "
         f"from {files:,} {'file' if files == 1 else 'files'}"
     ]
-    lines.extend(f"  left out: {count:,} records ({reason})" for reason, count in sorted(counts["unusable"].items()))
-    lines.extend(f"  incomplete: {each['name']}: {each['incomplete']}" for each in manifest["sources"] if "incomplete" in each)
+    lines.extend(f"  left out: {line}" for line in left_out(report.details["report"]["sources"]))
     for keys in manifest["sets"]:
         distinct = "more than it can tell" if keys["distinct"] is None else format_count(keys["distinct"])
         rate = f", filled to {keys['fill']:.1%}" if keys["fill"] is not None else ""

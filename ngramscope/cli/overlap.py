@@ -15,6 +15,7 @@ from ngramscope import provenance
 from ngramscope._core import NORMALIZATIONS, WORD_MODES
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
+from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import console_options, group, read_options
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions
@@ -120,7 +121,7 @@ def command(
             # Once more at the end: a long table on a terminal has pushed the first ones out of sight.
             for warning in facts["warnings"]:
                 console.warn(warning)
-            for line in _left_out(inputs):
+            for line in left_out(inputs["sources"]):
                 console.warn(line)
     return _exit.PARTIAL if inputs["bad_records"] or inputs["bad_files"] else 0
 
@@ -165,15 +166,3 @@ def _plot(path: Path, summary: Summary, index: Index) -> None:
         note += " (DEMONSTRATION corpus)"
     panels = [(n, [(name, summary.values(n, source)) for source, name in enumerate(summary.sources)]) for n in summary.lengths]
     figures.overlap_histogram(path, panels, note=note)
-
-
-def _left_out(inputs: dict[str, Any]) -> list[str]:
-    lines: list[str] = []
-    for source in inputs["sources"]:
-        lines.extend(
-            f"{source['name']}: {count:,} records without usable text ({reason})"
-            for reason, count in sorted(source["unusable"].items())
-        )
-        if incomplete := source.get("incomplete"):
-            lines.append(f"{source['name']}: incomplete: {incomplete}")
-    return lines

@@ -114,7 +114,7 @@ def test_left_out_records_end_with_three(cli: Cli, small_index: Path, tmp_path: 
     assert [row["position"] for row in rows] == [0, 1, 2]  # rows line up with the input
     assert rows[1]["null_reason"]
     assert rows[1]["overlap"] is None
-    assert b"1 records without usable text" in done.stderr
+    assert b"bad.jsonl: 1 record without usable text (invalid_json)" in done.stderr
 
 
 def test_a_failure_leaves_no_table(cli: Cli, small_index: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ use crate::shard::Shard;
 use crate::tokenize::WordRule;
 
 pub use score::{DocumentScore, QueryOptions};
-pub use stream::{OverlapStream, Row};
+pub use stream::{OverlapStream, Row, null_reason};
 
 /// One or several index directories; several answer as one (an n-gram is found when any of them has it).
 pub struct Index {

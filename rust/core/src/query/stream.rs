@@ -130,7 +130,10 @@ impl OverlapStream {
         }
         let mut batches = batches.into_inner().unwrap_or_else(|p| p.into_inner());
         batches.sort_by_key(|(place, _)| *place);
-        Ok(batches.into_iter().flat_map(|(_, rows)| rows).collect())
+        let ended = batches.is_empty();
+        let rows: Vec<Row> = batches.into_iter().flat_map(|(_, rows)| rows).collect();
+        // Blocks of blank lines have no rows, but they are not the end.
+        if rows.is_empty() && !ended { self.next_batch(index, stop) } else { Ok(rows) }
     }
 
     /// What was read; the first error, if any.
