@@ -39,6 +39,8 @@ class Index:
     def __init__(self, core: _core.Index, paths: tuple[str, ...], *, load: bool) -> None:
         self._core = core
         self._paths = paths
+        # Now, not when pickled: the working folder may be another one by then.
+        self._absolute = tuple(os.fspath(Path(each).resolve()) for each in paths)
         self._load = load
         self.manifests: tuple[dict[str, Any], ...] = tuple(json.loads(each) for each in core.manifests)
 
@@ -314,7 +316,7 @@ class Index:
         return f"Index({', '.join(map(repr, self._paths))}, n={list(self.n)}, words={self.rule.words!r})"
 
     def __reduce__(self) -> tuple[object, tuple[tuple[str, ...], bool]]:
-        return _reopen, (tuple(os.fspath(Path(each).resolve()) for each in self._paths), self._load)
+        return _reopen, (self._absolute, self._load)
 
     def _combined(self, n: int) -> float:
         rates = [keys["rate"] for manifest in self.manifests for keys in manifest["sets"] if keys["n"] == n]
