@@ -260,6 +260,9 @@ impl<'a> Writer<'a> {
             }
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
+        if stop.load(Relaxed) {
+            return Err(Error::Interrupted);
+        }
         result.map_err(|error| self.disk_full(error))
     }
 

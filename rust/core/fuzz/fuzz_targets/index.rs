@@ -1,0 +1,7 @@
+#![no_main]
+//! `cargo +nightly fuzz run index`; the body is shared with the seeded run in the tests.
+
+#[path = "../../tests/fuzz_bodies/mod.rs"]
+mod bodies;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| bodies::index(data));
