@@ -162,6 +162,37 @@ fn a09_shards_whose_columns_differ() {
 }
 
 #[test]
+fn a09_parquet() {
+    let Some(folder) = trial("A09") else { return };
+    let documents = |name: &str| read_ok(&folder.join(name), &ReadOptions::default());
+    for name in [
+        "nulls_dictionary_row_groups.parquet",
+        "large_string.parquet",
+        "dictionary_type.parquet",
+        "text_is_binary.parquet",
+    ] {
+        let (seen, report) = documents(name);
+        assert_eq!((report.records, report.unusable[&Reason::NullText]), (30, 8), "{name}");
+        for (row, text) in [(0, "row 0 alpha beta gamma"), (28, "row 28 alpha beta gamma")] {
+            assert_eq!((seen[row].id.clone(), seen[row].text()), (Some(format!("\"p-{row}\"")), text), "{name}");
+        }
+    }
+    let (_, report) = documents("all_null.parquet");
+    assert_eq!((report.documents, report.unusable[&Reason::NullText]), (0, 30));
+    assert_eq!(documents("zero_rows.parquet").1.records, 0);
+    let message = error_of(&folder.join("no_text_column.parquet"), &lenient());
+    assert!(message.contains("\"text\"") && message.contains("id, content"), "{message}");
+    let message = error_of(&folder.join("cut.parquet"), &ReadOptions::default());
+    assert!(message.contains("damaged Parquet file"), "{message}");
+    assert!(why_incomplete(&folder.join("cut.parquet")).is_some());
+}
+
+/// Why a file is incomplete when files may be left out.
+fn why_incomplete(path: &Path) -> Option<String> {
+    read_ok(path, &lenient()).1.sources[0].incomplete.clone()
+}
+
+#[test]
 fn b06_d04_h02_json_lines_of_other_trials() {
     let Some(folder) = trial("") else { return };
     let documents = |name: &str| read_ok(&folder.join(name), &ReadOptions::default());

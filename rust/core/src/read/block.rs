@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::columnar::Table;
 use super::corpus::{Context, Corpus};
 use super::json::SyntaxError;
 use super::jsonl::Extractor;
@@ -42,6 +43,8 @@ pub(super) enum Payload {
     Text,
     /// One record of so many bytes, which were not kept.
     TooLong(u64),
+    /// Rows of a table.
+    Table(Box<Table>),
 }
 
 /// Records of one source that follow each other. Make one a thread and pass it to [`Corpus::next_block`] again and again:
@@ -107,7 +110,10 @@ impl Block {
 
     /// Bytes of the records, about: for progress and batching.
     pub fn bytes(&self) -> usize {
-        self.bytes.len()
+        match &self.payload {
+            Payload::Table(table) => table.bytes(),
+            _ => self.bytes.len(),
+        }
     }
 
     /// Calls `f` for every record, usable or not, in order, and counts them in `corpus`, which handed the block out. A
@@ -125,6 +131,7 @@ impl Block {
             Payload::TooLong(length) => {
                 sink.bad(self.first_line, Reason::RecordTooLong, || too_long(length, context.max_record_bytes));
             }
+            Payload::Table(table) => table.for_each(context, &mut sink),
         }
         let tally = sink.tally;
         debug_assert_eq!(tally.records(), self.records, "the cutter and the parser count alike");

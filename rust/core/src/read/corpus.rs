@@ -78,7 +78,7 @@ impl Corpus {
             return Err(ReadError::NoInput { why: "no source was given".to_owned() });
         }
         let context = Context {
-            keys: Keys::new(&options.text_key, &options.id_key, &options.fields),
+            keys: options.keys(),
             ids: options.ids,
             max_record_bytes: options.max_record_bytes,
         };
@@ -273,7 +273,6 @@ impl Corpus {
     fn fail(&self, source: usize, reader: &mut Reader, fault: FileFault, meter: Option<&Meter>) {
         let slot = &self.slots[source];
         let place = (source, reader.blocks);
-        let changed = matches!(fault, FileFault::Changed(_));
         let mut outcome = lock(&slot.result);
         outcome.incomplete = Some(fault.to_string());
         outcome.bytes = slot.file.as_ref().map_or_else(|| meter.map_or(0, Meter::bytes), |file| file.bytes);
@@ -284,14 +283,14 @@ impl Corpus {
             // The digest names the file as it is, damage included; there is none if it cannot even be read.
             outcome.blake3 = digest_file(&file.path).ok();
         }
-        let error = ReadError::File { file: slot.path.clone(), fault };
-        let mut limits = lock(&self.limits);
-        if changed {
-            limits.add_fatal(place, error);
-        } else {
-            limits.add_file(place, error);
+        let file = slot.path.clone();
+        match fault {
+            FileFault::NoColumn { key, seen } => {
+                lock(&self.limits).add_fatal(place, ReadError::MissingKey { file, key, seen });
+            }
+            FileFault::Changed(_) => lock(&self.limits).add_fatal(place, ReadError::File { file, fault }),
+            _ => lock(&self.limits).add_file(place, ReadError::File { file, fault }),
         }
-        drop(limits);
         self.close(source, reader, outcome);
     }
 

@@ -34,6 +34,8 @@ pub(super) struct LineCutter {
     ended: bool,
     /// What went wrong behind the lines handed out last.
     fault: Option<FileFault>,
+    /// How much is read at once. Always the same: how much a decoder gives before an error must not depend on threads.
+    chunk: usize,
     block_bytes: usize,
     max_record_bytes: usize,
 }
@@ -48,6 +50,7 @@ impl LineCutter {
             first: true,
             ended: false,
             fault: None,
+            chunk: CHUNK.min(options.block_bytes),
             block_bytes: options.block_bytes,
             max_record_bytes: options.max_record_bytes,
         }
@@ -56,8 +59,7 @@ impl LineCutter {
     /// Appends what one read gives; `false` when nothing is left, or when an error has been noted.
     fn read(&mut self, buffer: &mut Vec<u8>) -> bool {
         let old = buffer.len();
-        // Always the same size: how much a decoder gives before an error must not depend on what a buffer held before.
-        buffer.resize(old + CHUNK, 0);
+        buffer.resize(old + self.chunk, 0);
         let got = match self.input.read(&mut buffer[old..]) {
             Ok(got) => got,
             Err(error) => {

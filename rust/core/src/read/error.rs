@@ -99,6 +99,14 @@ pub enum FileFault {
         /// What to do about it.
         advice: String,
     },
+    /// It is a table without the text's column.
+    #[error("no column {key:?}; columns: {}", seen.join(", "))]
+    NoColumn {
+        /// The column that was wanted.
+        key: String,
+        /// The columns that are there.
+        seen: Vec<String>,
+    },
     /// It is not the file that was found before.
     #[error("changed while it was in use ({0}); start again when it no longer changes")]
     Changed(String),

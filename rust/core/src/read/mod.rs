@@ -8,8 +8,10 @@
 //! What has to be sequential (reading, digest, decompression, finding line ends) is done under the lock of a source; the
 //! rest (UTF-8, JSON) is done by the thread that pulled the block. `docs/reading.md` has the rules for users.
 
+mod archive;
 mod block;
 mod codec;
+mod columnar;
 mod corpus;
 mod cut;
 mod discover;
@@ -86,6 +88,10 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    fn keys(&self) -> keys::Keys {
+        keys::Keys::new(&self.text_key, &self.id_key, &self.fields)
+    }
+
     /// Refuses values that make no sense, by the option's name.
     fn check(&self) -> Result<(), ReadError> {
         let option = |option, value: String, why: &str| Err(ReadError::Option { option, value, why: why.to_owned() });

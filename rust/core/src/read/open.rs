@@ -1,9 +1,12 @@
 //! From a source to the thing that cuts it into blocks: which compression, which format.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::archive::{ArchiveCutter, Tar, Zip, is_tar};
+use super::columnar::{FileCutter, ParquetCutter, StreamCutter, is_ipc_file, is_ipc_stream, is_parquet};
 use super::cut::{Cut, LineCutter, Lines, TextCutter};
 use super::error::FileFault;
 use super::raw::{Input, Meter, Raw};
@@ -24,13 +27,17 @@ pub(super) fn open(
     progress: &Arc<AtomicU64>,
 ) -> Result<Opened, (FileFault, Option<Arc<Meter>>)> {
     let meter = Meter::new(options.digests);
-    let (inner, name, kind): (Box<dyn std::io::Read + Send>, String, Kind) = match source {
+    let (inner, name, kind): (Box<dyn Read + Send>, String, Kind) = match source {
         Source::Stream(name, stream) => (stream, name, Kind::Stream),
         Source::File(file) => {
             let opened = File::open(&file.path).map_err(|error| (error.into(), None))?;
             // Between the check of all files and this one time has passed.
             unchanged(&file).map_err(|fault| (fault, None))?;
-            (Box::new(opened), file.name, Kind::File)
+            match seekable(&opened, options, progress) {
+                Ok(Some(cutter)) => return Ok(Opened { cutter, meter, sequential: false }),
+                Ok(None) => (Box::new(opened), file.name, Kind::File),
+                Err(fault) => return Err((fault, None)),
+            }
         }
     };
     let raw = Raw::new(inner, Arc::clone(&meter), Arc::clone(progress));
@@ -40,11 +47,37 @@ pub(super) fn open(
     }
 }
 
+/// What cuts the file, if it is of a format that is read by jumping about in it.
+fn seekable(file: &File, options: &ReadOptions, progress: &Arc<AtomicU64>) -> Result<Option<Box<dyn Cut>>, FileFault> {
+    let mut head = Vec::new();
+    file.take(8).read_to_end(&mut head)?;
+    (&mut &*file).rewind()?;
+    let again = || file.try_clone();
+    Ok(if head.starts_with(b"PARE") {
+        return Err(FileFault::refused("encrypted Parquet file", "decrypt it first"));
+    } else if is_parquet(&head) {
+        Some(Box::new(ParquetCutter::new(again()?, options.keys(), options, progress)?))
+    } else if is_ipc_file(&head) {
+        Some(Box::new(FileCutter::new(again()?, options.keys(), options, progress)?))
+    } else if is_zip(&head) {
+        Some(Box::new(ArchiveCutter::new(Zip::new(again()?, progress)?, options)))
+    } else {
+        None
+    })
+}
+
+/// A local file header, or the end of the directory of an empty archive.
+fn is_zip(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+}
+
 /// Where bytes come from, as far as it matters to what they can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Stream,
+    /// A file in an archive.
+    Member,
 }
 
 /// A fault if the file is not as it was when it was found.
@@ -93,11 +126,25 @@ pub(super) fn content(mut input: Input, name: &str, kind: Kind, options: &ReadOp
         }
     }
     let head = input.peek(shape::HEAD)?;
+    let unseekable = [(is_parquet(head), "Parquet file"), (is_ipc_file(head), "Arrow file"), (is_zip(head), "zip archive")];
+    if let Some((_, name)) = unseekable.iter().find(|(is, _)| *is) {
+        let what = format!("{name} inside something that is read front to back (compressed, an archive, a pipe)");
+        return Err(FileFault::refused(what, "unpack it to a file first"));
+    }
+    if is_tar(head) {
+        if kind == Kind::Member {
+            return Err(FileFault::refused("an archive inside an archive", "unpack it first"));
+        }
+        return Ok(Box::new(ArchiveCutter::new(Tar::new(input), options)));
+    }
+    if is_ipc_stream(head) {
+        return Ok(Box::new(StreamCutter::new(input, options.keys(), options)?));
+    }
     if let Some(fault) = shape::encoding(head).or_else(|| shape::foreign(head)) {
         return Err(fault);
     }
     let json = match (named(name), shape::looks_like_json(head)) {
-        (Named::Json, _) | (_, true) if kind == Kind::File && named(name) != Named::Text => true,
+        (Named::Json, _) | (_, true) if kind != Kind::Stream && named(name) != Named::Text => true,
         (_, json) if kind == Kind::Stream => json || !options.text_lines,
         (Named::Text, _) => false,
         (Named::Csv, _) => {

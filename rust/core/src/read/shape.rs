@@ -79,7 +79,7 @@ fn unmarked(head: &[u8]) -> Option<&'static str> {
 pub(super) fn foreign(head: &[u8]) -> Option<FileFault> {
     const UNPACK: &str = "unpack it first";
     const CONVERT: &str = "export it as JSON Lines or Parquet first";
-    const KNOWN: [(&[u8], &str, &str); 13] = [
+    const KNOWN: [(&[u8], &str, &str); 14] = [
         (b"7z\xbc\xaf\x27\x1c", "7z archive", UNPACK),
         (b"Rar!\x1a\x07", "RAR archive", UNPACK),
         (b"\x04\x22\x4d\x18", "lz4 file", "decompress it first (lz4 -d)"),
@@ -93,6 +93,7 @@ pub(super) fn foreign(head: &[u8]) -> Option<FileFault> {
         (b"\x89HDF\r\n\x1a\n", "HDF5 file", CONVERT),
         (b"Obj\x01", "Avro file", CONVERT),
         (b"ORC", "ORC file", CONVERT),
+        (b"FEA1", "Feather file of version 1", "write it again with a current pyarrow (version 2 is read)"),
     ];
     let (_, what, advice) = KNOWN.iter().find(|(magic, ..)| head.starts_with(magic))?;
     Some(FileFault::refused(format!("{what}, which is not read"), *advice))

@@ -36,15 +36,15 @@ pub(super) fn sniff(head: &[u8]) -> Option<&'static Codec> {
 }
 
 /// What one call of [`Unpack::step`] did.
-struct Step {
-    read: usize,
-    written: usize,
+pub(super) struct Step {
+    pub read: usize,
+    pub written: usize,
     /// The member's data ended; [`Unpack::finish`] is next.
-    done: bool,
+    pub done: bool,
 }
 
 /// One member of a compressed file.
-trait Unpack: Send {
+pub(super) trait Unpack: Send {
     const NAME: &'static str;
 
     /// Between members: prepares for the next one and says whether there is one.
@@ -59,7 +59,6 @@ trait Unpack: Send {
     }
 }
 
-#[derive(PartialEq)]
 enum At {
     Between,
     Inside,
@@ -68,7 +67,7 @@ enum At {
 }
 
 /// All members of a file, as one stream.
-struct Members<U> {
+pub(super) struct Members<U> {
     unpack: U,
     input: Input,
     at: At,
@@ -76,7 +75,7 @@ struct Members<U> {
 }
 
 impl<U: Unpack> Members<U> {
-    fn new(input: Input, unpack: U) -> Members<U> {
+    pub fn new(input: Input, unpack: U) -> Members<U> {
         Members { unpack, input, at: At::Between, first: true }
     }
 }
