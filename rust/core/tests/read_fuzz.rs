@@ -26,21 +26,31 @@ impl Random {
 
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     let lines = json_lines("f", 12);
-    let texts: ArrayRef = Arc::new(StringArray::from_iter((0..40).map(|n| (n % 5 != 0).then(|| format!("text {n}")))));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter(
+        (0..40).map(|n| (n % 5 != 0).then(|| format!("text {n}"))),
+    ));
     let batch = RecordBatch::try_from_iter_with_nullable([("text", texts, true)]).unwrap();
-    let mut parquet = parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    let mut parquet =
+        parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     parquet.write(&batch).unwrap();
     let mut stream = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     stream.write(&batch).unwrap();
     let mut tar = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_size(lines.len() as u64);
-    tar.append_data(&mut header, "m.jsonl", lines.as_bytes()).unwrap();
+    tar.append_data(&mut header, "m.jsonl", lines.as_bytes())
+        .unwrap();
     vec![
         ("s.jsonl", lines.clone().into_bytes()),
         ("s.txt", lines.clone().into_bytes()),
-        ("s.jsonl.gz", [gz(lines.as_bytes()), gz(lines.as_bytes())].concat()),
-        ("s.jsonl.zst", [zst(lines.as_bytes()), zst(b""), zst(lines.as_bytes())].concat()),
+        (
+            "s.jsonl.gz",
+            [gz(lines.as_bytes()), gz(lines.as_bytes())].concat(),
+        ),
+        (
+            "s.jsonl.zst",
+            [zst(lines.as_bytes()), zst(b""), zst(lines.as_bytes())].concat(),
+        ),
         ("s.jsonl.bz2", bz2(lines.as_bytes())),
         ("s.jsonl.xz", xz(lines.as_bytes())),
         ("s.parquet", parquet.into_inner().unwrap()),

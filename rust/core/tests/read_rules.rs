@@ -22,11 +22,34 @@ fn lines_are_cut_at_line_feeds_only() {
     // Form feed is a control character: JSON has it escaped only.
     let path = put(folder.path(), "l.jsonl", bytes.replace('\u{c}', ""));
     for block_bytes in [1, 10, 1 << 20] {
-        let (seen, _) = read_ok(&path, &ReadOptions { block_bytes, ..ReadOptions::default() });
-        let lines: Vec<(u64, &str)> = seen.iter().map(|record| (record.line, record.text())).collect();
-        assert_eq!(lines, [(1, "a"), (5, "b\u{2028}\u{85}c"), (6, "d\r\u{2029}"), (7, "last")]);
+        let (seen, _) = read_ok(
+            &path,
+            &ReadOptions {
+                block_bytes,
+                ..ReadOptions::default()
+            },
+        );
+        let lines: Vec<(u64, &str)> = seen
+            .iter()
+            .map(|record| (record.line, record.text()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (1, "a"),
+                (5, "b\u{2028}\u{85}c"),
+                (6, "d\r\u{2029}"),
+                (7, "last")
+            ]
+        );
     }
-    assert!(error_of(&put(folder.path(), "ff.jsonl", bytes), &ReadOptions::default()).contains("control character"));
+    assert!(
+        error_of(
+            &put(folder.path(), "ff.jsonl", bytes),
+            &ReadOptions::default()
+        )
+        .contains("control character")
+    );
 }
 
 #[test]
@@ -34,28 +57,68 @@ fn keys_step_into_objects_and_the_last_of_equals_wins() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         (r#"{"meta":{"text":"in"}}"#, Ok("in")),
-        (r#"{"meta.text":"literal","meta":{"text":"in"}}"#, Ok("literal")),
-        (r#"{"meta":{"text":"in"},"meta.text":"literal"}"#, Ok("literal")),
+        (
+            r#"{"meta.text":"literal","meta":{"text":"in"}}"#,
+            Ok("literal"),
+        ),
+        (
+            r#"{"meta":{"text":"in"},"meta.text":"literal"}"#,
+            Ok("literal"),
+        ),
         (r#"{"meta":{"text":"first","text":"second"}}"#, Ok("second")),
-        (r#"{"meta":{"text":"first"},"meta":{"text":"second"}}"#, Ok("second")),
-        (r#"{"meta":{"text":"first"},"meta":{"other":1}}"#, Err(Reason::MissingText)),
-        (r#"{"meta":{"text":"first"},"meta":7}"#, Err(Reason::MissingText)),
+        (
+            r#"{"meta":{"text":"first"},"meta":{"text":"second"}}"#,
+            Ok("second"),
+        ),
+        (
+            r#"{"meta":{"text":"first"},"meta":{"other":1}}"#,
+            Err(Reason::MissingText),
+        ),
+        (
+            r#"{"meta":{"text":"first"},"meta":7}"#,
+            Err(Reason::MissingText),
+        ),
         (r#"{"meta":null}"#, Err(Reason::NullText)),
         (r#"{"meta":{"text":null}}"#, Err(Reason::NullText)),
-        (r#"{"m\u0065ta":{"te\u0078t":"escaped keys"}}"#, Ok("escaped keys")),
+        (
+            r#"{"m\u0065ta":{"te\u0078t":"escaped keys"}}"#,
+            Ok("escaped keys"),
+        ),
         (r#"{"meta":{"text":["x"]}}"#, Err(Reason::TextNotAString)),
-        (r#"{"meta":{"a":{"text":1},"text":"\ud83d\ude00\ud83d x"}}"#, Ok("😀\u{fffd} x")),
+        (
+            r#"{"meta":{"a":{"text":1},"text":"\ud83d\ude00\ud83d x"}}"#,
+            Ok("😀\u{fffd} x"),
+        ),
         (r#"{"text":"elsewhere"}"#, Err(Reason::MissingText)),
     ];
     let lines: Vec<&str> = cases.iter().map(|(line, _)| *line).collect();
     let path = put(folder.path(), "k.jsonl", lines.join("\n"));
-    let (seen, _) = read_ok(&path, &ReadOptions { text_key: "meta.text".to_owned(), ..lenient() });
+    let (seen, _) = read_ok(
+        &path,
+        &ReadOptions {
+            text_key: "meta.text".to_owned(),
+            ..lenient()
+        },
+    );
     for (record, (line, wanted)) in seen.iter().zip(&cases) {
-        assert_eq!(record.text.as_deref().map_err(|reason| *reason), *wanted, "{line}");
+        assert_eq!(
+            record.text.as_deref().map_err(|reason| *reason),
+            *wanted,
+            "{line}"
+        );
     }
     let path = put(folder.path(), "inner.jsonl", lines[..6].join("\n"));
-    let message = error_of(&path, &ReadOptions { text_key: "meta.body".to_owned(), ..lenient() });
-    assert!(message.contains("meta.text"), "inner keys are listed: {message}");
+    let message = error_of(
+        &path,
+        &ReadOptions {
+            text_key: "meta.body".to_owned(),
+            ..lenient()
+        },
+    );
+    assert!(
+        message.contains("meta.text"),
+        "inner keys are listed: {message}"
+    );
 }
 
 #[test]
@@ -64,10 +127,30 @@ fn ids_and_fields_are_raw_json() {
     let line = r#"{"text":"t","id":-0.10e+5,"a":{"x":[1, NaN],"y":"NaN"},"b":"q\"\u00e9","c":null,"d":Infinity}"#;
     let path = put(folder.path(), "f.jsonl", line);
     let fields = ["a", "b", "c", "d", "e", "a.y"].map(str::to_owned).to_vec();
-    let (seen, _) = read_ok(&path, &ReadOptions { fields, ..ReadOptions::default() });
+    let (seen, _) = read_ok(
+        &path,
+        &ReadOptions {
+            fields,
+            ..ReadOptions::default()
+        },
+    );
     assert_eq!(seen[0].id.as_deref(), Some("-0.10e+5"));
-    let wanted = [Some(r#"{"x":[1, null],"y":"NaN"}"#), Some(r#""q\"\u00e9""#), None, None, None, Some("\"NaN\"")];
-    assert_eq!(seen[0].fields.iter().map(Option::as_deref).collect::<Vec<_>>(), wanted);
+    let wanted = [
+        Some(r#"{"x":[1, null],"y":"NaN"}"#),
+        Some(r#""q\"\u00e9""#),
+        None,
+        None,
+        None,
+        Some("\"NaN\""),
+    ];
+    assert_eq!(
+        seen[0]
+            .fields
+            .iter()
+            .map(Option::as_deref)
+            .collect::<Vec<_>>(),
+        wanted
+    );
 }
 
 #[test]
@@ -85,20 +168,44 @@ fn texts_of_integers() {
         ("[NaN]", Err(Reason::TextNotIntegerList)),
         ("7", Err(Reason::TextNotIntegerList)),
     ];
-    let lines: String = cases.iter().map(|(value, _)| format!("{{\"text\":{value}}}\n")).collect();
+    let lines: String = cases
+        .iter()
+        .map(|(value, _)| format!("{{\"text\":{value}}}\n"))
+        .collect();
     let path = put(folder.path(), "i.jsonl", lines);
-    let (seen, _) = read_ok(&path, &ReadOptions { ids: true, ..lenient() });
+    let (seen, _) = read_ok(
+        &path,
+        &ReadOptions {
+            ids: true,
+            ..lenient()
+        },
+    );
     for (record, (value, wanted)) in seen.iter().zip(&cases) {
-        assert_eq!(record.text.as_deref().map_err(|reason| *reason), *wanted, "{value}");
+        assert_eq!(
+            record.text.as_deref().map_err(|reason| *reason),
+            *wanted,
+            "{value}"
+        );
     }
 }
 
 #[test]
 fn null_texts_are_counted_and_no_error() {
     let folder = tempfile::tempdir().unwrap();
-    let path = put(folder.path(), "n.jsonl", "{\"text\":null}\n{\"text\":\"\"}\n{\"text\":null}\n");
+    let path = put(
+        folder.path(),
+        "n.jsonl",
+        "{\"text\":null}\n{\"text\":\"\"}\n{\"text\":null}\n",
+    );
     let (_, report) = read_ok(&path, &ReadOptions::default());
-    assert_eq!((report.records, report.documents, report.unusable[&Reason::NullText]), (3, 1, 2));
+    assert_eq!(
+        (
+            report.records,
+            report.documents,
+            report.unusable[&Reason::NullText]
+        ),
+        (3, 1, 2)
+    );
     assert_eq!((report.bad_records, report.partial()), (0, false));
 }
 
@@ -107,22 +214,62 @@ fn long_records_are_left_out_by_name_and_the_limit_is_exact() {
     let folder = tempfile::tempdir().unwrap();
     let line = |length: usize| format!("{{\"text\":\"{}\"}}", "x".repeat(length - 11));
     for end in ["\n", "\r\n"] {
-        let text = [line(50), line(100), line(101), line(300_000), line(600), line(60)].join(end);
+        let text = [
+            line(50),
+            line(100),
+            line(101),
+            line(300_000),
+            line(600),
+            line(60),
+        ]
+        .join(end);
         let path = put(folder.path(), "long.jsonl", &text);
         for block_bytes in [1, 150, 1 << 20] {
-            let options = ReadOptions { max_record_bytes: 100, block_bytes, ..lenient() };
+            let options = ReadOptions {
+                max_record_bytes: 100,
+                block_bytes,
+                ..lenient()
+            };
             let (seen, report) = read_ok(&path, &options);
             let good: Vec<bool> = seen.iter().map(|record| record.text.is_ok()).collect();
             assert_eq!(good, [true, true, false, false, false, true]);
-            let details: Vec<&str> = report.sources[0].samples.iter().map(|bad| &*bad.detail).collect();
-            assert!(details.iter().all(|detail| detail.contains("--max-record-bytes 100")), "{details:?}");
-            assert!(details[1].starts_with("300000 bytes") || details[1].starts_with("300001 bytes"), "{details:?}");
-            assert_eq!(report.sources[0].samples.iter().map(|bad| bad.line).collect::<Vec<_>>(), [3, 4, 5]);
+            let details: Vec<&str> = report.sources[0]
+                .samples
+                .iter()
+                .map(|bad| &*bad.detail)
+                .collect();
+            assert!(
+                details
+                    .iter()
+                    .all(|detail| detail.contains("--max-record-bytes 100")),
+                "{details:?}"
+            );
+            assert!(
+                details[1].starts_with("300000 bytes") || details[1].starts_with("300001 bytes"),
+                "{details:?}"
+            );
+            assert_eq!(
+                report.sources[0]
+                    .samples
+                    .iter()
+                    .map(|bad| bad.line)
+                    .collect::<Vec<_>>(),
+                [3, 4, 5]
+            );
         }
     }
     let text = put(folder.path(), "long.txt", "y".repeat(101));
-    let message = error_of(&text, &ReadOptions { max_record_bytes: 100, ..ReadOptions::default() });
-    assert!(message.contains("record_too_long") && message.contains("101 bytes"), "{message}");
+    let message = error_of(
+        &text,
+        &ReadOptions {
+            max_record_bytes: 100,
+            ..ReadOptions::default()
+        },
+    );
+    assert!(
+        message.contains("record_too_long") && message.contains("101 bytes"),
+        "{message}"
+    );
 }
 
 /// Files with bad records, bad files and wrong keys at random places.
@@ -187,19 +334,43 @@ fn limits_name_the_first_ones() {
     }
     put(folder.path(), "z.gz", &gz(b"{\"text\":\"cut\"}")[..20]);
     let read = |max_bad_records, max_bad_files| {
-        let options = ReadOptions { max_bad_records, max_bad_files, parallel_files: 4, ..ReadOptions::default() };
+        let options = ReadOptions {
+            max_bad_records,
+            max_bad_files,
+            parallel_files: 4,
+            ..ReadOptions::default()
+        };
         read_with(&[folder.path().to_owned()], &options, 4).1
     };
-    let ReadError::BadRecord { file, record } = read(0, 9).unwrap_err() else { panic!() };
+    let ReadError::BadRecord { file, record } = read(0, 9).unwrap_err() else {
+        panic!()
+    };
     assert!(file.ends_with("0.jsonl") && record.line == 2);
-    let ReadError::TooManyBadRecords { limit: 2, first } = read(2, 9).unwrap_err() else { panic!() };
-    let lines: Vec<(String, u64)> =
-        first.iter().map(|(file, record)| (file[file.len() - 7..].to_owned(), record.line)).collect();
-    assert_eq!(lines, [("0.jsonl".to_owned(), 2), ("0.jsonl".to_owned(), 3), ("1.jsonl".to_owned(), 2)]);
+    let ReadError::TooManyBadRecords { limit: 2, first } = read(2, 9).unwrap_err() else {
+        panic!()
+    };
+    let lines: Vec<(String, u64)> = first
+        .iter()
+        .map(|(file, record)| (file[file.len() - 7..].to_owned(), record.line))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            ("0.jsonl".to_owned(), 2),
+            ("0.jsonl".to_owned(), 3),
+            ("1.jsonl".to_owned(), 2)
+        ]
+    );
     let message = read(8, 0).unwrap_err().to_string();
-    assert!(message.contains("z.gz") && message.contains("cut off"), "{message}");
+    assert!(
+        message.contains("z.gz") && message.contains("cut off"),
+        "{message}"
+    );
     let report = read(8, 1).unwrap();
-    assert_eq!((report.bad_records, report.bad_files, report.documents), (8, 1, 4));
+    assert_eq!(
+        (report.bad_records, report.bad_files, report.documents),
+        (8, 1, 4)
+    );
     assert_eq!(report.sources[1].samples.len(), 2);
 }
 
@@ -207,12 +378,23 @@ fn limits_name_the_first_ones() {
 fn blocks_come_in_order_when_one_file_is_read_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..3 {
-        put(folder.path(), &format!("{number}.jsonl"), json_lines("o", 50));
+        put(
+            folder.path(),
+            &format!("{number}.jsonl"),
+            json_lines("o", 50),
+        );
     }
     let files = discover(&[folder.path().to_owned()], &[], &[]).unwrap();
     let total: u64 = files.iter().map(|file| file.bytes).sum();
     let sources = files.into_iter().map(Source::File).collect();
-    let corpus = Corpus::open(sources, ReadOptions { block_bytes: 200, ..ReadOptions::default() }).unwrap();
+    let corpus = Corpus::open(
+        sources,
+        ReadOptions {
+            block_bytes: 200,
+            ..ReadOptions::default()
+        },
+    )
+    .unwrap();
     let order = std::sync::Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -227,7 +409,10 @@ fn blocks_come_in_order_when_one_file_is_read_at_a_time() {
         }
     });
     let order = order.into_inner().unwrap();
-    assert_eq!(order.keys().copied().collect::<Vec<_>>(), (0..order.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        order.keys().copied().collect::<Vec<_>>(),
+        (0..order.len() as u64).collect::<Vec<_>>()
+    );
     assert!(order.values().is_sorted());
     assert_eq!(corpus.bytes_read(), total);
     assert_eq!(corpus.bytes_total(), total);
@@ -238,8 +423,19 @@ fn blocks_come_in_order_when_one_file_is_read_at_a_time() {
 fn stopping_hands_out_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let path = put(folder.path(), "s.jsonl", json_lines("s", 1000));
-    let sources = discover(&[path], &[], &[]).unwrap().into_iter().map(Source::File).collect();
-    let corpus = Corpus::open(sources, ReadOptions { block_bytes: 100, ..ReadOptions::default() }).unwrap();
+    let sources = discover(&[path], &[], &[])
+        .unwrap()
+        .into_iter()
+        .map(Source::File)
+        .collect();
+    let corpus = Corpus::open(
+        sources,
+        ReadOptions {
+            block_bytes: 100,
+            ..ReadOptions::default()
+        },
+    )
+    .unwrap();
     let mut block = Block::new();
     assert!(corpus.next_block(&mut block));
     block.for_each(&corpus, |_| {});
@@ -253,16 +449,30 @@ fn stopping_hands_out_no_more() {
 fn a_file_that_changed_since_it_was_found_is_an_error_even_when_lenient() {
     let folder = tempfile::tempdir().unwrap();
     let path = put(folder.path(), "c.jsonl", json_lines("c", 3));
-    let find = || discover(std::slice::from_ref(&path), &[], &[]).unwrap().into_iter().map(Source::File).collect::<Vec<_>>();
+    let find = || {
+        discover(std::slice::from_ref(&path), &[], &[])
+            .unwrap()
+            .into_iter()
+            .map(Source::File)
+            .collect::<Vec<_>>()
+    };
     let sources = find();
     put(folder.path(), "c.jsonl", json_lines("c", 4));
     let error = Corpus::open(sources, lenient()).err().unwrap().to_string();
-    assert!(error.contains("c.jsonl") && error.contains("changed"), "{error}");
+    assert!(
+        error.contains("c.jsonl") && error.contains("changed"),
+        "{error}"
+    );
 
     // Another time with the same size.
     let sources = find();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
-    std::fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
     assert!(Corpus::open(sources, lenient()).is_err());
 
     // In the middle of the pass.
@@ -279,27 +489,70 @@ fn a_file_that_changed_since_it_was_found_is_an_error_even_when_lenient() {
 }
 
 fn names(args: &[PathBuf], include: &[&str], exclude: &[&str]) -> Vec<String> {
-    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    discover(args, &owned(include), &owned(exclude)).unwrap().into_iter().map(|file| file.name).collect()
+    let owned = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    discover(args, &owned(include), &owned(exclude))
+        .unwrap()
+        .into_iter()
+        .map(|file| file.name)
+        .collect()
 }
 
 #[test]
 fn finding_files() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    for name in ["b/2.jsonl", "b/1.jsonl", "a.txt", "b/deep/3.jsonl", ".hidden.jsonl", "b/.git/x.jsonl", "c.jsonl"] {
+    for name in [
+        "b/2.jsonl",
+        "b/1.jsonl",
+        "a.txt",
+        "b/deep/3.jsonl",
+        ".hidden.jsonl",
+        "b/.git/x.jsonl",
+        "c.jsonl",
+    ] {
         put(root, name, name);
     }
-    let all = ["a.txt", "b/1.jsonl", "b/2.jsonl", "b/deep/3.jsonl", "c.jsonl"];
+    let all = [
+        "a.txt",
+        "b/1.jsonl",
+        "b/2.jsonl",
+        "b/deep/3.jsonl",
+        "c.jsonl",
+    ];
     assert_eq!(names(&[root.to_owned()], &[], &[]), all);
     assert_eq!(names(&[root.join("c.jsonl")], &[], &[]), ["c.jsonl"]);
-    assert_eq!(names(&[root.join("b/.git/x.jsonl")], &[], &[]), ["x.jsonl"], "named outright");
-    assert_eq!(names(&[root.join("b/deep"), root.join("b/1.jsonl")], &[], &[]), ["deep/3.jsonl", "1.jsonl"]);
+    assert_eq!(
+        names(&[root.join("b/.git/x.jsonl")], &[], &[]),
+        ["x.jsonl"],
+        "named outright"
+    );
+    assert_eq!(
+        names(&[root.join("b/deep"), root.join("b/1.jsonl")], &[], &[]),
+        ["deep/3.jsonl", "1.jsonl"]
+    );
     assert_eq!(names(&[root.join("*.jsonl")], &[], &[]), ["c.jsonl"]);
-    assert_eq!(names(&[root.join("**/*.jsonl")], &[], &[]), ["b/1.jsonl", "b/2.jsonl", "b/deep/3.jsonl", "c.jsonl"]);
-    assert_eq!(names(&[root.join("?")], &[], &[]), ["1.jsonl", "2.jsonl", "deep/3.jsonl"], "folders are read whole");
-    assert_eq!(names(&[root.to_owned()], &["*.jsonl"], &["b/deep/**"]), ["b/1.jsonl", "b/2.jsonl", "c.jsonl"]);
-    assert_eq!(names(&[root.to_owned()], &["{1,2}.*"], &[]), ["1.jsonl", "2.jsonl"]);
+    assert_eq!(
+        names(&[root.join("**/*.jsonl")], &[], &[]),
+        ["b/1.jsonl", "b/2.jsonl", "b/deep/3.jsonl", "c.jsonl"]
+    );
+    assert_eq!(
+        names(&[root.join("?")], &[], &[]),
+        ["1.jsonl", "2.jsonl", "deep/3.jsonl"],
+        "folders are read whole"
+    );
+    assert_eq!(
+        names(&[root.to_owned()], &["*.jsonl"], &["b/deep/**"]),
+        ["b/1.jsonl", "b/2.jsonl", "c.jsonl"]
+    );
+    assert_eq!(
+        names(&[root.to_owned()], &["{1,2}.*"], &[]),
+        ["1.jsonl", "2.jsonl"]
+    );
     // Twice the same is once, through links too.
     std::os::unix::fs::symlink(root.join("a.txt"), root.join("z.txt")).unwrap();
     std::os::unix::fs::symlink(root, root.join("b/up")).unwrap();
@@ -309,12 +562,24 @@ fn finding_files() {
         let include: Vec<String> = include.iter().map(|text| (*text).to_owned()).collect();
         discover(args, &include, &[]).unwrap_err()
     };
-    assert!(error(&[root.join("*.csv")], &[]).to_string().contains("*.csv"));
-    assert!(error(&[root.to_owned()], &["*.csv"]).to_string().contains("leave none"));
+    assert!(
+        error(&[root.join("*.csv")], &[])
+            .to_string()
+            .contains("*.csv")
+    );
+    assert!(
+        error(&[root.to_owned()], &["*.csv"])
+            .to_string()
+            .contains("leave none")
+    );
     assert!(error(&[], &[]).to_string().contains("no file"));
     assert!(error(&[root.to_owned()], &["[x"]).is_usage());
     std::fs::create_dir(root.join("empty")).unwrap();
-    assert!(error(&[root.join("empty")], &[]).to_string().contains("no files in"));
+    assert!(
+        error(&[root.join("empty")], &[])
+            .to_string()
+            .contains("no files in")
+    );
 }
 
 #[test]
@@ -323,8 +588,14 @@ fn broken_links_are_bad_files() {
     put(folder.path(), "a.jsonl", json_lines("a", 2));
     std::os::unix::fs::symlink("nowhere", folder.path().join("broken.jsonl")).unwrap();
     let paths = [folder.path().to_owned()];
-    let error = read_with(&paths, &ReadOptions::default(), 2).1.unwrap_err().to_string();
-    assert!(error.contains("broken.jsonl") && error.contains("cannot be read"), "{error}");
+    let error = read_with(&paths, &ReadOptions::default(), 2)
+        .1
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("broken.jsonl") && error.contains("cannot be read"),
+        "{error}"
+    );
     let report = read_with(&paths, &lenient(), 2).1.unwrap();
     assert_eq!((report.documents, report.bad_files), (2, 1));
 }
@@ -333,11 +604,32 @@ fn broken_links_are_bad_files() {
 fn values_that_make_no_sense_are_refused_by_name() {
     let source = || vec![Source::Stream("-".to_owned(), Box::new(std::io::empty()))];
     for (options, name) in [
-        (ReadOptions { max_window_log: 32, ..ReadOptions::default() }, "max-window-log"),
-        (ReadOptions { max_record_bytes: 0, ..ReadOptions::default() }, "max-record-bytes"),
-        (ReadOptions { text_key: String::new(), ..ReadOptions::default() }, "text-key"),
+        (
+            ReadOptions {
+                max_window_log: 32,
+                ..ReadOptions::default()
+            },
+            "max-window-log",
+        ),
+        (
+            ReadOptions {
+                max_record_bytes: 0,
+                ..ReadOptions::default()
+            },
+            "max-record-bytes",
+        ),
+        (
+            ReadOptions {
+                text_key: String::new(),
+                ..ReadOptions::default()
+            },
+            "text-key",
+        ),
     ] {
         let error = Corpus::open(source(), options).err().unwrap();
-        assert!(error.is_usage() && error.to_string().contains(name), "{error}");
+        assert!(
+            error.is_usage() && error.to_string().contains(name),
+            "{error}"
+        );
     }
 }

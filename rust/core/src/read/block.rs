@@ -122,46 +122,72 @@ impl Block {
         let payload = std::mem::replace(&mut self.payload, Payload::Empty);
         let context = corpus.context();
         let member = self.member.clone();
-        let mut sink = Sink { f: &mut f, tally: Tally::default(), member: member.as_deref(), position: self.first_position };
+        let mut sink = Sink {
+            f: &mut f,
+            tally: Tally::default(),
+            member: member.as_deref(),
+            position: self.first_position,
+        };
         match payload {
             Payload::Empty => return,
             Payload::JsonLines => self.json_lines(context, &mut sink),
             Payload::TextLines => self.text_lines(context, corpus.name(self.source), &mut sink),
             Payload::Text => self.text(corpus.name(self.source), &mut sink),
             Payload::TooLong(length) => {
-                sink.bad(self.first_line, Reason::RecordTooLong, || too_long(length, context.max_record_bytes));
+                sink.bad(self.first_line, Reason::RecordTooLong, || {
+                    too_long(length, context.max_record_bytes)
+                });
             }
             Payload::Table(table) => table.for_each(context, &mut sink),
         }
         let tally = sink.tally;
-        debug_assert_eq!(tally.records(), self.records, "the cutter and the parser count alike");
+        debug_assert_eq!(
+            tally.records(),
+            self.records,
+            "the cutter and the parser count alike"
+        );
         self.extractor.shrink(KEEP);
         corpus.merge(self.source, self.number, tally);
     }
 
     fn json_lines(&mut self, context: &Context, sink: &mut Sink<'_>) {
         let extractor = &mut self.extractor;
-        for_each_line(&self.bytes, self.first_line, context.max_record_bytes, sink, |line, number, sink| {
-            match extractor.extract(line, &context.keys, context.ids) {
+        for_each_line(
+            &self.bytes,
+            self.first_line,
+            context.max_record_bytes,
+            sink,
+            |line, number, sink| match extractor.extract(line, &context.keys, context.ids) {
                 Ok(found) => {
-                    let fields: Vec<Option<&str>> = found.rest.iter().map(Option::as_deref).collect();
+                    let fields: Vec<Option<&str>> =
+                        found.rest.iter().map(Option::as_deref).collect();
                     let missing = sink.emit(number, found.id.as_deref(), &fields, found.text);
                     drop(fields);
                     if let Some(reason) = missing {
-                        sink.explain(number, reason, |sink| missing_detail(extractor, line, &context.keys, reason, sink));
+                        sink.explain(number, reason, |sink| {
+                            missing_detail(extractor, line, &context.keys, reason, sink)
+                        });
                     }
                 }
-                Err((reason, error)) => sink.bad(number, reason, || error.map_or_else(String::new, |error| syntax(line, error))),
-            }
-        });
+                Err((reason, error)) => sink.bad(number, reason, || {
+                    error.map_or_else(String::new, |error| syntax(line, error))
+                }),
+            },
+        );
     }
 
     fn text_lines(&mut self, context: &Context, name: &str, sink: &mut Sink<'_>) {
         let name = qualified(name, sink.member);
-        for_each_line(&self.bytes, self.first_line, context.max_record_bytes, sink, |line, number, sink| {
-            let id = json_string(&format!("{name}:{number}"));
-            sink.emit(number, Some(&id), &[], Ok(line));
-        });
+        for_each_line(
+            &self.bytes,
+            self.first_line,
+            context.max_record_bytes,
+            sink,
+            |line, number, sink| {
+                let id = json_string(&format!("{name}:{number}"));
+                sink.emit(number, Some(&id), &[], Ok(line));
+            },
+        );
     }
 
     fn text(&mut self, name: &str, sink: &mut Sink<'_>) {
@@ -173,7 +199,9 @@ impl Block {
             Err(error) => {
                 let at = error.valid_up_to();
                 let line = 1 + memchr::memchr_iter(b'\n', &self.bytes[..at]).count();
-                sink.emit_bad(self.first_line, Some(&id), Reason::InvalidUtf8, || format!("line {line}, byte {at} of the text"));
+                sink.emit_bad(self.first_line, Some(&id), Reason::InvalidUtf8, || {
+                    format!("line {line}, byte {at} of the text")
+                });
             }
         }
     }
@@ -192,7 +220,8 @@ fn for_each_line(
     let mut start = 0;
     let mut number = first_line;
     while start < bytes.len() {
-        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        let end =
+            memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
         let (from, this) = (start, number);
         start = end + 1;
         number += 1;
@@ -202,7 +231,9 @@ fn for_each_line(
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > max_record_bytes {
-            sink.bad(this, Reason::RecordTooLong, || too_long(line.len() as u64, max_record_bytes));
+            sink.bad(this, Reason::RecordTooLong, || {
+                too_long(line.len() as u64, max_record_bytes)
+            });
             continue;
         }
         let text = match all {
@@ -211,7 +242,9 @@ fn for_each_line(
         };
         match text {
             Ok(text) => each(text.strip_prefix('\u{feff}').unwrap_or(text), this, sink),
-            Err(error) => sink.bad(this, Reason::InvalidUtf8, || format!("at byte {} of the line", error.valid_up_to() + 1)),
+            Err(error) => sink.bad(this, Reason::InvalidUtf8, || {
+                format!("at byte {} of the line", error.valid_up_to() + 1)
+            }),
         }
     }
 }
@@ -233,17 +266,30 @@ impl Sink<'_> {
         fields: &[Option<&str>],
         text: Result<&str, Reason>,
     ) -> Option<Reason> {
-        (self.f)(Record { position: self.position, line, id, fields, member: self.member, text });
+        (self.f)(Record {
+            position: self.position,
+            line,
+            id,
+            fields,
+            member: self.member,
+            text,
+        });
         self.position += 1;
         self.tally.count(text.err());
         text.err().filter(|reason| reason.is_bad())
     }
 
     /// Adds what is known of the bad record handed out last, if it is among those that are listed.
-    pub fn explain(&mut self, line: u64, reason: Reason, detail: impl FnOnce(&mut Tally) -> String) {
+    pub fn explain(
+        &mut self,
+        line: u64,
+        reason: Reason,
+        detail: impl FnOnce(&mut Tally) -> String,
+    ) {
         if self.tally.wants(reason) {
             let detail = detail(&mut self.tally);
-            self.tally.sample(self.position - 1, line, self.member, reason, detail);
+            self.tally
+                .sample(self.position - 1, line, self.member, reason, detail);
         }
     }
 
@@ -253,19 +299,35 @@ impl Sink<'_> {
     }
 
     /// Hands out a record that has an id but no text.
-    pub fn emit_bad(&mut self, line: u64, id: Option<&str>, reason: Reason, detail: impl FnOnce() -> String) {
+    pub fn emit_bad(
+        &mut self,
+        line: u64,
+        id: Option<&str>,
+        reason: Reason,
+        detail: impl FnOnce() -> String,
+    ) {
         self.emit(line, id, &[], Err(reason));
         self.explain(line, reason, |_| detail());
     }
 }
 
-fn missing_detail(extractor: &mut Extractor, line: &str, keys: &Keys, reason: Reason, tally: &mut Tally) -> String {
+fn missing_detail(
+    extractor: &mut Extractor,
+    line: &str,
+    keys: &Keys,
+    reason: Reason,
+    tally: &mut Tally,
+) -> String {
     let wanted = &keys.0[TEXT];
     if reason != Reason::MissingText {
         return format!("key {:?}", wanted.literal);
     }
     let seen = extractor.keys(line, wanted);
-    let detail = format!("no key {:?}; keys seen: {}", wanted.literal, seen.join(", "));
+    let detail = format!(
+        "no key {:?}; keys seen: {}",
+        wanted.literal,
+        seen.join(", ")
+    );
     tally.missing(seen);
     detail
 }
@@ -280,7 +342,9 @@ fn too_long(length: u64, limit: usize) -> String {
 
 /// The name of a text: the source's, and the member's in an archive.
 fn qualified<'a>(name: &'a str, member: Option<&str>) -> Cow<'a, str> {
-    member.map_or(Cow::Borrowed(name), |member| Cow::Owned(format!("{name}/{member}")))
+    member.map_or(Cow::Borrowed(name), |member| {
+        Cow::Owned(format!("{name}/{member}"))
+    })
 }
 
 /// A text as a JSON string.

@@ -54,7 +54,11 @@ struct Reader {
 
 enum State {
     Waiting(Source),
-    Open { cutter: Box<dyn Cut>, meter: Arc<Meter>, sequential: bool },
+    Open {
+        cutter: Box<dyn Cut>,
+        meter: Arc<Meter>,
+        sequential: bool,
+    },
     Done,
 }
 
@@ -75,7 +79,9 @@ impl Corpus {
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Corpus, ReadError> {
         options.check()?;
         if sources.is_empty() {
-            return Err(ReadError::NoInput { why: "no source was given".to_owned() });
+            return Err(ReadError::NoInput {
+                why: "no source was given".to_owned(),
+            });
         }
         let context = Context {
             keys: options.keys(),
@@ -135,7 +141,11 @@ impl Corpus {
 
     /// Bytes of all files together; sources that are streams count as 0.
     pub fn bytes_total(&self) -> u64 {
-        self.slots.iter().filter_map(|slot| slot.file.as_ref()).map(|file| file.bytes).sum()
+        self.slots
+            .iter()
+            .filter_map(|slot| slot.file.as_ref())
+            .map(|file| file.bytes)
+            .sum()
     }
 
     /// The name of a source.
@@ -163,7 +173,9 @@ impl Corpus {
             for &source in &window {
                 match self.slots[source].reader.try_lock() {
                     Ok(reader) => return Some((source, reader)),
-                    Err(TryLockError::Poisoned(poisoned)) => return Some((source, poisoned.into_inner())),
+                    Err(TryLockError::Poisoned(poisoned)) => {
+                        return Some((source, poisoned.into_inner()));
+                    }
                     Err(TryLockError::WouldBlock) => {}
                 }
             }
@@ -182,11 +194,16 @@ impl Corpus {
     /// The first `parallel_files` sources that are not done.
     fn window(&self) -> Vec<usize> {
         let mut first = self.first.load(Ordering::Relaxed);
-        while self.slots.get(first).is_some_and(|slot| slot.done.load(Ordering::Acquire)) {
+        while self
+            .slots
+            .get(first)
+            .is_some_and(|slot| slot.done.load(Ordering::Acquire))
+        {
             first += 1;
         }
         self.first.fetch_max(first, Ordering::Relaxed);
-        let open = (first..self.slots.len()).filter(|&source| !self.slots[source].done.load(Ordering::Acquire));
+        let open = (first..self.slots.len())
+            .filter(|&source| !self.slots[source].done.load(Ordering::Acquire));
         open.take(self.options.parallel_files).collect()
     }
 
@@ -200,11 +217,21 @@ impl Corpus {
             return false;
         }
         if let State::Waiting(_) = reader.state {
-            let State::Waiting(waiting) = std::mem::replace(&mut reader.state, State::Done) else { return false };
+            let State::Waiting(waiting) = std::mem::replace(&mut reader.state, State::Done) else {
+                return false;
+            };
             match open::open(waiting, &self.options, &self.bytes) {
                 Ok(opened) => {
-                    let open::Opened { cutter, meter, sequential } = opened;
-                    reader.state = State::Open { cutter, meter, sequential };
+                    let open::Opened {
+                        cutter,
+                        meter,
+                        sequential,
+                    } = opened;
+                    reader.state = State::Open {
+                        cutter,
+                        meter,
+                        sequential,
+                    };
                 }
                 Err((fault, meter)) => {
                     self.fail(source, reader, fault, meter.as_deref());
@@ -212,7 +239,12 @@ impl Corpus {
                 }
             }
         }
-        let State::Open { cutter, meter, sequential } = &mut reader.state else {
+        let State::Open {
+            cutter,
+            meter,
+            sequential,
+        } = &mut reader.state
+        else {
             return false;
         };
         block.member = None;
@@ -244,7 +276,11 @@ impl Corpus {
         let slot = &self.slots[source];
         let digest = match &slot.file {
             Some(file) => {
-                let read = if sequential { Some(meter.bytes()) } else { None };
+                let read = if sequential {
+                    Some(meter.bytes())
+                } else {
+                    None
+                };
                 if let Err(fault) = open::unchanged_after(file, read) {
                     self.fail(source, reader, fault, Some(meter));
                     return;
@@ -255,7 +291,12 @@ impl Corpus {
                     match digest_file(&file.path) {
                         Ok(digest) => Some(digest),
                         Err(error) => {
-                            self.fail(source, reader, FileFault::Unreadable(error.to_string()), Some(meter));
+                            self.fail(
+                                source,
+                                reader,
+                                FileFault::Unreadable(error.to_string()),
+                                Some(meter),
+                            );
                             return;
                         }
                     }
@@ -275,7 +316,10 @@ impl Corpus {
         let place = (source, reader.blocks);
         let mut outcome = lock(&slot.result);
         outcome.incomplete = Some(fault.to_string());
-        outcome.bytes = slot.file.as_ref().map_or_else(|| meter.map_or(0, Meter::bytes), |file| file.bytes);
+        outcome.bytes = slot
+            .file
+            .as_ref()
+            .map_or_else(|| meter.map_or(0, Meter::bytes), |file| file.bytes);
         if self.options.digests
             && self.options.max_bad_files > 0
             && let Some(file) = &slot.file
@@ -288,7 +332,9 @@ impl Corpus {
             FileFault::NoColumn { key, seen } => {
                 lock(&self.limits).add_fatal(place, ReadError::MissingKey { file, key, seen });
             }
-            FileFault::Changed(_) => lock(&self.limits).add_fatal(place, ReadError::File { file, fault }),
+            FileFault::Changed(_) => {
+                lock(&self.limits).add_fatal(place, ReadError::File { file, fault })
+            }
             _ => lock(&self.limits).add_file(place, ReadError::File { file, fault }),
         }
         self.close(source, reader, outcome);
@@ -303,7 +349,9 @@ impl Corpus {
 
     /// Takes in what a block had. Called by [`Block::for_each`].
     pub(super) fn merge(&self, source: usize, number: u64, tally: Tally) {
-        let Some(slot) = self.slots.get(source) else { return };
+        let Some(slot) = self.slots.get(source) else {
+            return;
+        };
         let bad = tally.bad();
         if bad > 0 {
             lock(&self.limits).add_records((source, number), bad);
@@ -342,24 +390,43 @@ impl Corpus {
             Crossing::Fatal(error) => error,
             Crossing::Files if self.options.max_bad_files == 0 => limits.files.get(&place)?.clone(),
             Crossing::Files => {
-                let first = limits.files.range(..=place).take(SAMPLES).map(|(_, error)| error.to_string());
-                ReadError::TooManyBadFiles { limit: self.options.max_bad_files, first: first.collect() }
+                let first = limits
+                    .files
+                    .range(..=place)
+                    .take(SAMPLES)
+                    .map(|(_, error)| error.to_string());
+                ReadError::TooManyBadFiles {
+                    limit: self.options.max_bad_files,
+                    first: first.collect(),
+                }
             }
             Crossing::Records => {
                 // Blocks behind the place may have been read too, on some thread; what they had is not reported. Up to the
                 // place everything has been read, so the first `limit + 1` bad records are known.
-                let wanted = usize::try_from(self.options.max_bad_records).unwrap_or(usize::MAX).saturating_add(1).min(SAMPLES);
+                let wanted = usize::try_from(self.options.max_bad_records)
+                    .unwrap_or(usize::MAX)
+                    .saturating_add(1)
+                    .min(SAMPLES);
                 let mut first: Vec<(String, BadRecord)> = Vec::new();
                 for slot in &self.slots[..=place.0] {
                     let outcome = lock(&slot.result);
-                    first.extend(outcome.tally.samples.iter().map(|record| (slot.path.clone(), record.clone())));
+                    first.extend(
+                        outcome
+                            .tally
+                            .samples
+                            .iter()
+                            .map(|record| (slot.path.clone(), record.clone())),
+                    );
                 }
                 first.truncate(wanted);
                 if self.options.max_bad_records == 0 {
                     let (file, record) = first.into_iter().next()?;
                     return Some(ReadError::BadRecord { file, record });
                 }
-                ReadError::TooManyBadRecords { limit: self.options.max_bad_records, first }
+                ReadError::TooManyBadRecords {
+                    limit: self.options.max_bad_records,
+                    first,
+                }
             }
         })
     }
@@ -368,21 +435,32 @@ impl Corpus {
 impl Slot {
     fn new(source: Source) -> Slot {
         let (path, name, file) = match &source {
-            Source::File(file) => (file.path.display().to_string(), file.name.clone(), Some(file.clone())),
+            Source::File(file) => (
+                file.path.display().to_string(),
+                file.name.clone(),
+                Some(file.clone()),
+            ),
             Source::Stream(name, _) => (name.clone(), name.clone(), None),
         };
         Slot {
             path,
             name,
             file,
-            reader: Mutex::new(Reader { state: State::Waiting(source), blocks: 0, records: 0 }),
+            reader: Mutex::new(Reader {
+                state: State::Waiting(source),
+                blocks: 0,
+                records: 0,
+            }),
             done: AtomicBool::new(false),
             result: Mutex::new(Outcome::default()),
         }
     }
 
     fn report(self) -> SourceReport {
-        let outcome = self.result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outcome = self
+            .result
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         SourceReport {
             name: self.name,
             bytes: outcome.bytes,

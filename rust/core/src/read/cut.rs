@@ -172,7 +172,10 @@ pub(super) struct TextCutter {
 
 impl TextCutter {
     pub fn new(input: Input, options: &ReadOptions) -> TextCutter {
-        TextCutter { input: Some(input), max_record_bytes: options.max_record_bytes }
+        TextCutter {
+            input: Some(input),
+            max_record_bytes: options.max_record_bytes,
+        }
     }
 }
 
@@ -202,7 +205,11 @@ impl Cut for TextCutter {
         }
         block.first_line = 1;
         block.records = 1;
-        block.payload = if length > self.max_record_bytes as u64 { Payload::TooLong(length) } else { Payload::Text };
+        block.payload = if length > self.max_record_bytes as u64 {
+            Payload::TooLong(length)
+        } else {
+            Payload::Text
+        };
         Ok(true)
     }
 }

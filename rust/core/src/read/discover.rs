@@ -17,7 +17,11 @@ use super::error::{FileFault, ReadError};
 ///
 /// A file that is reached twice, also through links, counts once. What is found but cannot be read (a broken link, a
 /// folder that cannot be listed) is returned like a file, so that opening it fails under the rules for bad files.
-pub fn discover(args: &[PathBuf], include: &[String], exclude: &[String]) -> Result<Vec<InputFile>, ReadError> {
+pub fn discover(
+    args: &[PathBuf],
+    include: &[String],
+    exclude: &[String],
+) -> Result<Vec<InputFile>, ReadError> {
     let include = patterns("include", include)?;
     let exclude = patterns("exclude", exclude)?;
     let mut found = Vec::new();
@@ -29,7 +33,10 @@ pub fn discover(args: &[PathBuf], include: &[String], exclude: &[String]) -> Res
                 Some((base, glob)) => expand(arg, &base, &glob, &mut found)?,
                 None => {
                     let fault = FileFault::Unreadable(error.to_string());
-                    return Err(ReadError::File { file: arg.display().to_string(), fault });
+                    return Err(ReadError::File {
+                        file: arg.display().to_string(),
+                        fault,
+                    });
                 }
             },
         }
@@ -37,13 +44,18 @@ pub fn discover(args: &[PathBuf], include: &[String], exclude: &[String]) -> Res
     let all = found.len();
     found.retain(|found| keep(found, &include, &exclude));
     if found.is_empty() {
-        return Err(ReadError::NoInput { why: nothing(args, all) });
+        return Err(ReadError::NoInput {
+            why: nothing(args, all),
+        });
     }
     let mut seen = HashSet::new();
     found.retain(|found| seen.insert(found.identity.clone()));
     for found in &found {
         if let Some(fault) = &found.special {
-            return Err(ReadError::File { file: found.path.display().to_string(), fault: fault.clone() });
+            return Err(ReadError::File {
+                file: found.path.display().to_string(),
+                fault: fault.clone(),
+            });
         }
     }
     Ok(name(found))
@@ -72,16 +84,33 @@ enum Identity {
 impl Found {
     fn new(path: PathBuf, below: PathBuf, metadata: &Metadata) -> Found {
         let special = (!metadata.is_file() && !metadata.is_dir()).then(|| {
-            FileFault::refused("not a regular file but a pipe or device", "pass it as standard input: ... - < it")
+            FileFault::refused(
+                "not a regular file but a pipe or device",
+                "pass it as standard input: ... - < it",
+            )
         });
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        Found { identity: identity(&path, metadata), path, below, bytes: metadata.len(), modified, special }
+        Found {
+            identity: identity(&path, metadata),
+            path,
+            below,
+            bytes: metadata.len(),
+            modified,
+            special,
+        }
     }
 
     fn unreadable(path: PathBuf) -> Found {
         let below = path.file_name().map(PathBuf::from).unwrap_or_default();
         let identity = Identity::Path(path.clone());
-        Found { path, below, bytes: 0, modified: SystemTime::UNIX_EPOCH, identity, special: None }
+        Found {
+            path,
+            below,
+            bytes: 0,
+            modified: SystemTime::UNIX_EPOCH,
+            identity,
+            special: None,
+        }
     }
 }
 
@@ -119,7 +148,11 @@ fn walk(folder: &Path, base: &Path, found: &mut Vec<Found>, wanted: impl Fn(&Pat
             Ok(entry) if !wanted(entry.path()) => {}
             Ok(entry) => match entry.metadata() {
                 Ok(metadata) => {
-                    let below = entry.path().strip_prefix(base).unwrap_or(entry.path()).to_owned();
+                    let below = entry
+                        .path()
+                        .strip_prefix(base)
+                        .unwrap_or(entry.path())
+                        .to_owned();
                     // Sockets, pipes and devices inside a folder are no data that anyone put there to be read.
                     if metadata.is_file() {
                         found.push(Found::new(entry.into_path(), below, &metadata));
@@ -149,33 +182,60 @@ fn pattern(arg: &Path) -> Result<Option<(PathBuf, GlobSet)>, ReadError> {
     if !text.contains(['*', '?', '[', '{']) {
         return Ok(None);
     }
-    let wild = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    let wild = |part: &Component<'_>| {
+        part.as_os_str()
+            .to_string_lossy()
+            .contains(['*', '?', '[', '{'])
+    };
     let base: PathBuf = arg.components().take_while(|part| !wild(part)).collect();
     let glob = glob("pattern", &text)?;
-    let set = GlobSetBuilder::new().add(glob).build().map_err(|error| bad_glob("pattern", &text, &error))?;
+    let set = GlobSetBuilder::new()
+        .add(glob)
+        .build()
+        .map_err(|error| bad_glob("pattern", &text, &error))?;
     Ok(Some((base, set)))
 }
 
 /// Takes what a pattern matches: files, and all below folders, as when the shell had expanded it.
-fn expand(arg: &Path, base: &Path, glob: &GlobSet, found: &mut Vec<Found>) -> Result<(), ReadError> {
-    let start = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+fn expand(
+    arg: &Path,
+    base: &Path,
+    glob: &GlobSet,
+    found: &mut Vec<Found>,
+) -> Result<(), ReadError> {
+    let start = if base.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        base
+    };
     let before = found.len();
     walk(start, start, found, |path| {
         let path = path.strip_prefix("./").unwrap_or(path);
-        path.ancestors().take_while(|above| *above != base && !above.as_os_str().is_empty()).any(|above| glob.is_match(above))
+        path.ancestors()
+            .take_while(|above| *above != base && !above.as_os_str().is_empty())
+            .any(|above| glob.is_match(above))
     });
     if found.len() == before {
-        return Err(ReadError::NoInput { why: format!("no file matches {}", arg.display()) });
+        return Err(ReadError::NoInput {
+            why: format!("no file matches {}", arg.display()),
+        });
     }
     Ok(())
 }
 
 fn glob(option: &'static str, text: &str) -> Result<Glob, ReadError> {
-    GlobBuilder::new(text).literal_separator(true).build().map_err(|error| bad_glob(option, text, &error))
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| bad_glob(option, text, &error))
 }
 
 fn bad_glob(option: &'static str, text: &str, error: &globset::Error) -> ReadError {
-    ReadError::Option { option, value: text.to_owned(), why: error.kind().to_string() }
+    ReadError::Option {
+        option,
+        value: text.to_owned(),
+        why: error.kind().to_string(),
+    }
 }
 
 /// Patterns for names and patterns for paths.
@@ -191,14 +251,26 @@ fn patterns(option: &'static str, texts: &[String]) -> Result<Patterns, ReadErro
         for text in texts.iter().filter(|text| text.contains('/') == slash) {
             builder.add(glob(option, text)?);
         }
-        builder.build().map_err(|error| bad_glob(option, "", &error))
+        builder
+            .build()
+            .map_err(|error| bad_glob(option, "", &error))
     };
-    Ok(Patterns { any: !texts.is_empty(), names: set(false)?, paths: set(true)? })
+    Ok(Patterns {
+        any: !texts.is_empty(),
+        names: set(false)?,
+        paths: set(true)?,
+    })
 }
 
 fn keep(found: &Found, include: &Patterns, exclude: &Patterns) -> bool {
-    let name = found.below.file_name().map(Path::new).unwrap_or(&found.below);
-    let matches = |patterns: &Patterns| patterns.names.is_match(name) || patterns.paths.is_match(&found.below);
+    let name = found
+        .below
+        .file_name()
+        .map(Path::new)
+        .unwrap_or(&found.below);
+    let matches = |patterns: &Patterns| {
+        patterns.names.is_match(name) || patterns.paths.is_match(&found.below)
+    };
     (!include.any || matches(include)) && !matches(exclude)
 }
 
@@ -221,25 +293,44 @@ fn name(found: Vec<Found>) -> Vec<InputFile> {
     let full: Vec<PathBuf> = found
         .iter()
         .map(|found| {
-            let parent = found.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let parent = found
+                .path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
             let parent: &PathBuf = parents
                 .entry(parent.to_owned())
                 .or_insert_with(|| parent.canonicalize().unwrap_or_else(|_| parent.to_owned()));
-            found.path.file_name().map_or_else(|| parent.clone(), |name| parent.join(name))
+            found
+                .path
+                .file_name()
+                .map_or_else(|| parent.clone(), |name| parent.join(name))
         })
         .collect();
-    let mut common = full.first().and_then(|path| path.parent()).map(Path::to_owned).unwrap_or_default();
+    let mut common = full
+        .first()
+        .and_then(|path| path.parent())
+        .map(Path::to_owned)
+        .unwrap_or_default();
     for path in &full {
         while !path.starts_with(&common) && common.pop() {}
     }
     let named = |path: &Path| {
         let below = path.strip_prefix(&common).unwrap_or(path);
-        let parts: Vec<String> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let parts: Vec<String> = below
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
         parts.join("/")
     };
     found
         .into_iter()
         .zip(&full)
-        .map(|(found, full)| InputFile { path: found.path, name: named(full), bytes: found.bytes, modified: found.modified })
+        .map(|(found, full)| InputFile {
+            path: found.path,
+            name: named(full),
+            bytes: found.bytes,
+            modified: found.modified,
+        })
         .collect()
 }

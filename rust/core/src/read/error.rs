@@ -34,7 +34,11 @@ pub enum ReadError {
         fault: FileFault,
     },
     /// A record cannot be used and none may be left out.
-    #[error("{}: {}; --max-bad-records N leaves up to N such records out, and lists them", place(file, record), sentence(record))]
+    #[error(
+        "{}: {}; --max-bad-records N leaves up to N such records out, and lists them",
+        place(file, record),
+        sentence(record)
+    )]
     BadRecord {
         /// The file, as it was found.
         file: String,
@@ -42,7 +46,10 @@ pub enum ReadError {
         record: BadRecord,
     },
     /// More records than allowed cannot be used.
-    #[error("more than {limit} records cannot be used (the limit is --max-bad-records {limit}); the first: {}", list(first))]
+    #[error(
+        "more than {limit} records cannot be used (the limit is --max-bad-records {limit}); the first: {}",
+        list(first)
+    )]
     TooManyBadRecords {
         /// The limit.
         limit: u64,
@@ -58,7 +65,10 @@ pub enum ReadError {
         first: Vec<String>,
     },
     /// A source has records, and none has the key of the text.
-    #[error("{file}: no record has the text key {key:?}; keys seen: {}; name the right one with --text-key", keys(seen))]
+    #[error(
+        "{file}: no record has the text key {key:?}; keys seen: {}; name the right one with --text-key",
+        keys(seen)
+    )]
     MissingKey {
         /// The file, as it was found.
         file: String,
@@ -114,11 +124,17 @@ pub enum FileFault {
 
 impl FileFault {
     pub(super) fn damaged(format: &'static str, detail: impl Into<String>) -> FileFault {
-        FileFault::Damaged { format, detail: detail.into() }
+        FileFault::Damaged {
+            format,
+            detail: detail.into(),
+        }
     }
 
     pub(super) fn refused(what: impl Into<String>, advice: impl Into<String>) -> FileFault {
-        FileFault::Refused { what: what.into(), advice: advice.into() }
+        FileFault::Refused {
+            what: what.into(),
+            advice: advice.into(),
+        }
     }
 }
 
@@ -153,10 +169,17 @@ fn sentence(record: &BadRecord) -> String {
 }
 
 fn list(records: &[(String, BadRecord)]) -> String {
-    let each: Vec<String> = records.iter().map(|(file, record)| format!("{}: {}", place(file, record), sentence(record))).collect();
+    let each: Vec<String> = records
+        .iter()
+        .map(|(file, record)| format!("{}: {}", place(file, record), sentence(record)))
+        .collect();
     each.join("; ")
 }
 
 fn keys(seen: &[String]) -> impl fmt::Display {
-    if seen.is_empty() { "none".to_owned() } else { seen.join(", ") }
+    if seen.is_empty() {
+        "none".to_owned()
+    } else {
+        seen.join(", ")
+    }
 }

@@ -34,7 +34,12 @@ pub(super) struct Fields<'a> {
 
 impl Extractor {
     /// Scans `line`. An error has the reason and, for invalid JSON, the place.
-    pub fn extract<'a>(&'a mut self, line: &'a str, keys: &Keys, ids: bool) -> Result<Fields<'a>, (Reason, Option<SyntaxError>)> {
+    pub fn extract<'a>(
+        &'a mut self,
+        line: &'a str,
+        keys: &Keys,
+        ids: bool,
+    ) -> Result<Fields<'a>, (Reason, Option<SyntaxError>)> {
         self.found.clear();
         self.found.resize(keys.0.len(), Found::default());
         let bytes = line.as_bytes();
@@ -58,10 +63,21 @@ impl Extractor {
         }
         for (wanted, found) in keys.0.iter().zip(&mut self.found) {
             if found.literal.is_none() {
-                found.literal = descend(&mut self.scanner, line, wanted, found.first_step, &mut self.text);
+                found.literal = descend(
+                    &mut self.scanner,
+                    line,
+                    wanted,
+                    found.first_step,
+                    &mut self.text,
+                );
             }
         }
-        let raw = |at: usize| self.found.get(at).and_then(|found| found.literal).and_then(|value| raw_json(line, value));
+        let raw = |at: usize| {
+            self.found
+                .get(at)
+                .and_then(|found| found.literal)
+                .and_then(|value| raw_json(line, value))
+        };
         let id = raw(ID);
         let rest = (FIELDS..keys.0.len()).map(raw).collect();
         self.text.clear();
@@ -118,7 +134,13 @@ fn key_text<'a>(line: &'a str, key: Value, scratch: &'a mut String) -> &'a str {
 
 /// Follows the steps of `wanted` after the first, from the first one's value. A null on the way stands for all below it,
 /// as a null struct does in a table.
-fn descend(scanner: &mut Scanner, line: &str, wanted: &Key, first: Option<Value>, scratch: &mut String) -> Option<Value> {
+fn descend(
+    scanner: &mut Scanner,
+    line: &str,
+    wanted: &Key,
+    first: Option<Value>,
+    scratch: &mut String,
+) -> Option<Value> {
     let mut value = first?;
     for step in wanted.steps.get(1..)? {
         match value.kind {
@@ -131,7 +153,11 @@ fn descend(scanner: &mut Scanner, line: &str, wanted: &Key, first: Option<Value>
         let mut last = None;
         let _ = scanner.object(part.as_bytes(), |key, inner| {
             if key_text(part, key, scratch) == step {
-                last = Some(Value { start: inner.start + offset, end: inner.end + offset, ..inner });
+                last = Some(Value {
+                    start: inner.start + offset,
+                    end: inner.end + offset,
+                    ..inner
+                });
             }
         });
         value = last?;
@@ -149,7 +175,12 @@ fn raw_json(line: &str, value: Value) -> Option<Cow<'_, str>> {
     }
 }
 
-fn text_of<'a>(line: &'a str, value: Option<Value>, ids: bool, out: &'a mut String) -> Result<&'a str, Reason> {
+fn text_of<'a>(
+    line: &'a str,
+    value: Option<Value>,
+    ids: bool,
+    out: &'a mut String,
+) -> Result<&'a str, Reason> {
     let value = value.ok_or(Reason::MissingText)?;
     let raw = &line[value.start..value.end];
     match value.kind {

@@ -10,7 +10,10 @@ pub(super) struct Key {
 
 impl Key {
     pub fn new(name: &str) -> Key {
-        Key { literal: name.to_owned(), steps: name.split('.').map(str::to_owned).collect() }
+        Key {
+            literal: name.to_owned(),
+            steps: name.split('.').map(str::to_owned).collect(),
+        }
     }
 
     pub fn nested(&self) -> bool {
@@ -31,7 +34,13 @@ pub(super) const FIELDS: usize = 2;
 
 impl Keys {
     pub fn new(text: &str, id: &str, fields: &[String]) -> Keys {
-        Keys([text, id].into_iter().chain(fields.iter().map(String::as_str)).map(Key::new).collect())
+        Keys(
+            [text, id]
+                .into_iter()
+                .chain(fields.iter().map(String::as_str))
+                .map(Key::new)
+                .collect(),
+        )
     }
 
     pub fn text(&self) -> &str {

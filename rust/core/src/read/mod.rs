@@ -94,14 +94,24 @@ impl ReadOptions {
 
     /// Refuses values that make no sense, by the option's name.
     fn check(&self) -> Result<(), ReadError> {
-        let option = |option, value: String, why: &str| Err(ReadError::Option { option, value, why: why.to_owned() });
+        let option = |option, value: String, why: &str| {
+            Err(ReadError::Option {
+                option,
+                value,
+                why: why.to_owned(),
+            })
+        };
         for (name, key) in [("text-key", &self.text_key), ("id-key", &self.id_key)] {
             if key.is_empty() {
                 return option(name, String::new(), "a key has at least one character");
             }
         }
         if !(10..=codec::LARGEST_WINDOW_LOG).contains(&self.max_window_log) {
-            return option("max-window-log", self.max_window_log.to_string(), "from 10 (1 KiB) to 31 (2 GiB)");
+            return option(
+                "max-window-log",
+                self.max_window_log.to_string(),
+                "from 10 (1 KiB) to 31 (2 GiB)",
+            );
         }
         for (name, value) in [
             ("max-record-bytes", self.max_record_bytes),

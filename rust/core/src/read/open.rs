@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::archive::{ArchiveCutter, Tar, Zip, is_tar};
-use super::columnar::{FileCutter, ParquetCutter, StreamCutter, is_ipc_file, is_ipc_stream, is_parquet};
+use super::columnar::{
+    FileCutter, ParquetCutter, StreamCutter, is_ipc_file, is_ipc_stream, is_parquet,
+};
 use super::cut::{Cut, LineCutter, Lines, TextCutter};
 use super::error::FileFault;
 use super::raw::{Input, Meter, Raw};
@@ -34,7 +36,13 @@ pub(super) fn open(
             // Between the check of all files and this one time has passed.
             unchanged(&file).map_err(|fault| (fault, None))?;
             match seekable(&opened, options, progress) {
-                Ok(Some(cutter)) => return Ok(Opened { cutter, meter, sequential: false }),
+                Ok(Some(cutter)) => {
+                    return Ok(Opened {
+                        cutter,
+                        meter,
+                        sequential: false,
+                    });
+                }
                 Ok(None) => (Box::new(opened), file.name, Kind::File),
                 Err(fault) => return Err((fault, None)),
             }
@@ -42,25 +50,49 @@ pub(super) fn open(
     };
     let raw = Raw::new(inner, Arc::clone(&meter), Arc::clone(progress));
     match content(Input::new(Box::new(raw)), &name, kind, options) {
-        Ok(cutter) => Ok(Opened { cutter, meter, sequential: true }),
+        Ok(cutter) => Ok(Opened {
+            cutter,
+            meter,
+            sequential: true,
+        }),
         Err(fault) => Err((fault, Some(meter))),
     }
 }
 
 /// What cuts the file, if it is of a format that is read by jumping about in it.
-fn seekable(file: &File, options: &ReadOptions, progress: &Arc<AtomicU64>) -> Result<Option<Box<dyn Cut>>, FileFault> {
+fn seekable(
+    file: &File,
+    options: &ReadOptions,
+    progress: &Arc<AtomicU64>,
+) -> Result<Option<Box<dyn Cut>>, FileFault> {
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head)?;
     (&mut &*file).rewind()?;
     let again = || file.try_clone();
     Ok(if head.starts_with(b"PARE") {
-        return Err(FileFault::refused("encrypted Parquet file", "decrypt it first"));
+        return Err(FileFault::refused(
+            "encrypted Parquet file",
+            "decrypt it first",
+        ));
     } else if is_parquet(&head) {
-        Some(Box::new(ParquetCutter::new(again()?, options.keys(), options, progress)?))
+        Some(Box::new(ParquetCutter::new(
+            again()?,
+            options.keys(),
+            options,
+            progress,
+        )?))
     } else if is_ipc_file(&head) {
-        Some(Box::new(FileCutter::new(again()?, options.keys(), options, progress)?))
+        Some(Box::new(FileCutter::new(
+            again()?,
+            options.keys(),
+            options,
+            progress,
+        )?))
     } else if is_zip(&head) {
-        Some(Box::new(ArchiveCutter::new(Zip::new(again()?, progress)?, options)))
+        Some(Box::new(ArchiveCutter::new(
+            Zip::new(again()?, progress)?,
+            options,
+        )))
     } else {
         None
     })
@@ -85,13 +117,21 @@ pub(super) fn unchanged(file: &InputFile) -> Result<(), FileFault> {
     let now = fs::metadata(&file.path)?;
     if now.is_dir() {
         // Only folders that could not be listed get here.
-        return Err(FileFault::Unreadable("the folder cannot be listed".to_owned()));
+        return Err(FileFault::Unreadable(
+            "the folder cannot be listed".to_owned(),
+        ));
     }
     if now.len() != file.bytes {
-        return Err(FileFault::Changed(format!("{} bytes, {} before", now.len(), file.bytes)));
+        return Err(FileFault::Changed(format!(
+            "{} bytes, {} before",
+            now.len(),
+            file.bytes
+        )));
     }
     if now.modified()? != file.modified {
-        return Err(FileFault::Changed("its modification time is another".to_owned()));
+        return Err(FileFault::Changed(
+            "its modification time is another".to_owned(),
+        ));
     }
     Ok(())
 }
@@ -100,7 +140,10 @@ pub(super) fn unchanged(file: &InputFile) -> Result<(), FileFault> {
 pub(super) fn unchanged_after(file: &InputFile, read: Option<u64>) -> Result<(), FileFault> {
     unchanged(file)?;
     match read {
-        Some(read) if read != file.bytes => Err(FileFault::Changed(format!("{read} bytes read, {} before", file.bytes))),
+        Some(read) if read != file.bytes => Err(FileFault::Changed(format!(
+            "{read} bytes read, {} before",
+            file.bytes
+        ))),
         _ => Ok(()),
     }
 }
@@ -117,23 +160,40 @@ enum Named {
 }
 
 /// Finds out what the bytes are and returns what cuts them.
-pub(super) fn content(mut input: Input, name: &str, kind: Kind, options: &ReadOptions) -> Result<Box<dyn Cut>, FileFault> {
+pub(super) fn content(
+    mut input: Input,
+    name: &str,
+    kind: Kind,
+    options: &ReadOptions,
+) -> Result<Box<dyn Cut>, FileFault> {
     if let Some(codec) = codec::sniff(input.peek(shape::HEAD)?) {
         input = Input::new((codec.open)(input, options)?);
         if let Some(inner) = codec::sniff(input.peek(shape::HEAD)?) {
-            let what = format!("{} data inside a {} file (compressed twice)", inner.name, codec.name);
+            let what = format!(
+                "{} data inside a {} file (compressed twice)",
+                inner.name, codec.name
+            );
             return Err(FileFault::refused(what, "decompress it once first"));
         }
     }
     let head = input.peek(shape::HEAD)?;
-    let unseekable = [(is_parquet(head), "Parquet file"), (is_ipc_file(head), "Arrow file"), (is_zip(head), "zip archive")];
+    let unseekable = [
+        (is_parquet(head), "Parquet file"),
+        (is_ipc_file(head), "Arrow file"),
+        (is_zip(head), "zip archive"),
+    ];
     if let Some((_, name)) = unseekable.iter().find(|(is, _)| *is) {
-        let what = format!("{name} inside something that is read front to back (compressed, an archive, a pipe)");
+        let what = format!(
+            "{name} inside something that is read front to back (compressed, an archive, a pipe)"
+        );
         return Err(FileFault::refused(what, "unpack it to a file first"));
     }
     if is_tar(head) {
         if kind == Kind::Member {
-            return Err(FileFault::refused("an archive inside an archive", "unpack it first"));
+            return Err(FileFault::refused(
+                "an archive inside an archive",
+                "unpack it first",
+            ));
         }
         return Ok(Box::new(ArchiveCutter::new(Tar::new(input), options)));
     }
@@ -148,13 +208,22 @@ pub(super) fn content(mut input: Input, name: &str, kind: Kind, options: &ReadOp
         (_, json) if kind == Kind::Stream => json || !options.text_lines,
         (Named::Text, _) => false,
         (Named::Csv, _) => {
-            return Err(FileFault::refused("CSV table, which is not read", "convert it to Parquet or JSON Lines first"));
+            return Err(FileFault::refused(
+                "CSV table, which is not read",
+                "convert it to Parquet or JSON Lines first",
+            ));
         }
         (Named::Binary, _) if !head.is_empty() => {
-            return Err(FileFault::refused("not the format that its name says", "give it its right name"));
+            return Err(FileFault::refused(
+                "not the format that its name says",
+                "give it its right name",
+            ));
         }
         _ if head.contains(&0) => {
-            return Err(FileFault::refused("binary data of an unknown format", "leave it out with --exclude"));
+            return Err(FileFault::refused(
+                "binary data of an unknown format",
+                "leave it out with --exclude",
+            ));
         }
         _ => false,
     };
@@ -174,18 +243,25 @@ fn named(name: &str) -> Named {
             return Named::Unknown;
         };
         let ending = ending.to_ascii_lowercase();
-        if codec::CODECS.iter().any(|codec| codec.endings.contains(&ending.as_str())) {
+        if codec::CODECS
+            .iter()
+            .any(|codec| codec.endings.contains(&ending.as_str()))
+        {
             rest = stem;
             continue;
         }
         return match ending.as_str() {
             "jsonl" | "ndjson" | "jsonlines" | "jl" | "json" => Named::Json,
-            "parquet" | "pq" | "arrow" | "arrows" | "feather" | "ipc" | "zip" | "tar" | "tgz" => Named::Binary,
+            "parquet" | "pq" | "arrow" | "arrows" | "feather" | "ipc" | "zip" | "tar" | "tgz" => {
+                Named::Binary
+            }
             "csv" | "tsv" => Named::Csv,
             // Texts and sources: one that begins with a brace is still no JSON.
-            "txt" | "text" | "md" | "markdown" | "rst" | "tex" | "html" | "htm" | "xml" | "py" | "pyi" | "rs" | "c" | "h"
-            | "cc" | "cpp" | "hpp" | "java" | "js" | "ts" | "go" | "rb" | "php" | "sh" | "css" | "yaml" | "yml" | "toml"
-            | "ini" | "cfg" | "log" => Named::Text,
+            "txt" | "text" | "md" | "markdown" | "rst" | "tex" | "html" | "htm" | "xml" | "py"
+            | "pyi" | "rs" | "c" | "h" | "cc" | "cpp" | "hpp" | "java" | "js" | "ts" | "go"
+            | "rb" | "php" | "sh" | "css" | "yaml" | "yml" | "toml" | "ini" | "cfg" | "log" => {
+                Named::Text
+            }
             _ => Named::Unknown,
         };
     }

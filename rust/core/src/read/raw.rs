@@ -17,7 +17,10 @@ pub(super) struct Meter {
 
 impl Meter {
     pub fn new(digest: bool) -> Arc<Meter> {
-        Arc::new(Meter { digest: Mutex::new(digest.then(blake3::Hasher::new)), bytes: AtomicU64::new(0) })
+        Arc::new(Meter {
+            digest: Mutex::new(digest.then(blake3::Hasher::new)),
+            bytes: AtomicU64::new(0),
+        })
     }
 
     pub fn bytes(&self) -> u64 {
@@ -27,7 +30,9 @@ impl Meter {
     /// The digest of all bytes so far, in hexadecimal.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
-        digest.as_ref().map(|hasher| hasher.finalize().to_hex().to_string())
+        digest
+            .as_ref()
+            .map(|hasher| hasher.finalize().to_hex().to_string())
     }
 }
 
@@ -40,7 +45,11 @@ pub(super) struct Raw {
 
 impl Raw {
     pub fn new(inner: Box<dyn Read + Send>, meter: Arc<Meter>, progress: Arc<AtomicU64>) -> Raw {
-        Raw { inner, meter, progress }
+        Raw {
+            inner,
+            meter,
+            progress,
+        }
     }
 }
 
@@ -52,7 +61,11 @@ impl Read for Raw {
                 other => break other?,
             }
         };
-        let mut digest = self.meter.digest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut digest = self
+            .meter
+            .digest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(hasher) = digest.as_mut() {
             hasher.update(&out[..got]);
         }
@@ -91,7 +104,13 @@ pub(super) struct Input {
 
 impl Input {
     pub fn new(inner: Box<dyn Read + Send>) -> Input {
-        Input { inner, buffer: vec![0; 64 << 10], start: 0, end: 0, error: None }
+        Input {
+            inner,
+            buffer: vec![0; 64 << 10],
+            start: 0,
+            end: 0,
+            error: None,
+        }
     }
 
     /// The next bytes: at least `wanted` (up to the buffer's size) unless the end comes before.

@@ -52,7 +52,11 @@ pub struct SourceReport {
 impl SourceReport {
     /// Records that count against `max_bad_records`.
     pub fn bad_records(&self) -> u64 {
-        self.unusable.iter().filter(|(reason, _)| reason.is_bad()).map(|(_, count)| count).sum()
+        self.unusable
+            .iter()
+            .filter(|(reason, _)| reason.is_bad())
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Whether the counts add up.
@@ -85,7 +89,10 @@ pub struct ReadReport {
 impl ReadReport {
     /// Sums up the sources.
     pub fn new(sources: Vec<SourceReport>, stopped: bool) -> ReadReport {
-        let mut report = ReadReport { stopped, ..ReadReport::default() };
+        let mut report = ReadReport {
+            stopped,
+            ..ReadReport::default()
+        };
         for source in &sources {
             report.bytes += source.bytes;
             report.records += source.records;

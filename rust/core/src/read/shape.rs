@@ -19,18 +19,25 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     match line.first() {
         None => true,
         Some(&byte) if byte > b' ' && byte != BOM[0] => false,
-        _ => without_bom(line).iter().all(|&byte| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)),
+        _ => without_bom(line)
+            .iter()
+            .all(|&byte| matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)),
     }
 }
 
 /// First byte that is neither white space nor part of a byte order mark.
 pub(super) fn first_visible(head: &[u8]) -> Option<u8> {
-    without_bom(head).iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    without_bom(head)
+        .iter()
+        .copied()
+        .find(|byte| !byte.is_ascii_whitespace())
 }
 
 /// Whether the bytes begin like JSON Lines, or like the array of objects that is often taken for it.
 pub(super) fn looks_like_json(head: &[u8]) -> bool {
-    let mut visible = without_bom(head).iter().filter(|byte| !byte.is_ascii_whitespace());
+    let mut visible = without_bom(head)
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace());
     match visible.next() {
         Some(b'{') => matches!(visible.next(), None | Some(b'"' | b'}')),
         Some(b'[') => visible.next() == Some(&b'{'),
@@ -59,7 +66,14 @@ fn unmarked(head: &[u8]) -> Option<&'static str> {
     if head.len() < 8 {
         return None;
     }
-    let zeros = |first: usize| head.iter().skip(first).step_by(4).filter(|&&byte| byte == 0).count() * 4;
+    let zeros = |first: usize| {
+        head.iter()
+            .skip(first)
+            .step_by(4)
+            .filter(|&&byte| byte == 0)
+            .count()
+            * 4
+    };
     let [a, b, c, d] = [zeros(0), zeros(1), zeros(2), zeros(3)];
     let (all, most) = (head.len(), head.len() * 3 / 4);
     if a == 0 && b == all && c == all && d == all {
@@ -82,34 +96,65 @@ pub(super) fn foreign(head: &[u8]) -> Option<FileFault> {
     const KNOWN: [(&[u8], &str, &str); 14] = [
         (b"7z\xbc\xaf\x27\x1c", "7z archive", UNPACK),
         (b"Rar!\x1a\x07", "RAR archive", UNPACK),
-        (b"\x04\x22\x4d\x18", "lz4 file", "decompress it first (lz4 -d)"),
-        (b"\x1f\x9d", "compress (.Z) file", "decompress it first (gzip -d)"),
+        (
+            b"\x04\x22\x4d\x18",
+            "lz4 file",
+            "decompress it first (lz4 -d)",
+        ),
+        (
+            b"\x1f\x9d",
+            "compress (.Z) file",
+            "decompress it first (gzip -d)",
+        ),
         (b"LZIP", "lzip file", "decompress it first (lzip -d)"),
-        (b"\xff\x06\x00\x00sNaPpY", "snappy stream", "decompress it first"),
+        (
+            b"\xff\x06\x00\x00sNaPpY",
+            "snappy stream",
+            "decompress it first",
+        ),
         (b"%PDF-", "PDF document", "extract its text first"),
         (b"\x89PNG", "PNG image", "leave it out with --exclude"),
-        (b"\x7fELF", "program or library", "leave it out with --exclude"),
+        (
+            b"\x7fELF",
+            "program or library",
+            "leave it out with --exclude",
+        ),
         (b"SQLite format 3\0", "SQLite database", CONVERT),
         (b"\x89HDF\r\n\x1a\n", "HDF5 file", CONVERT),
         (b"Obj\x01", "Avro file", CONVERT),
         (b"ORC", "ORC file", CONVERT),
-        (b"FEA1", "Feather file of version 1", "write it again with a current pyarrow (version 2 is read)"),
+        (
+            b"FEA1",
+            "Feather file of version 1",
+            "write it again with a current pyarrow (version 2 is read)",
+        ),
     ];
     let (_, what, advice) = KNOWN.iter().find(|(magic, ..)| head.starts_with(magic))?;
-    Some(FileFault::refused(format!("{what}, which is not read"), *advice))
+    Some(FileFault::refused(
+        format!("{what}, which is not read"),
+        *advice,
+    ))
 }
 
 /// A fault if `first`, the first bytes of a file with whole lines (`whole`: all of it), is JSON but not JSON Lines.
 ///
 /// A record that is only malformed must not be taken for that: it is the next line that tells, or the end of the file.
 pub(super) fn not_json_lines(first: &[u8], whole: bool) -> Option<FileFault> {
-    let mut lines = first.split(|&byte| byte == b'\n').filter(|line| !is_blank(line));
+    let mut lines = first
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !is_blank(line));
     let line = without_bom(lines.next()?);
     let next = lines.next();
     let mut scanner = Scanner::default();
     let error = match first_visible(line)? {
         b'[' => match scanner.document(line) {
-            Ok(_) if whole && next.is_none() && first_visible(line.trim_ascii().get(1..)?) == Some(b'{') => None,
+            Ok(_)
+                if whole
+                    && next.is_none()
+                    && first_visible(line.trim_ascii().get(1..)?) == Some(b'{') =>
+            {
+                None
+            }
             Ok(_) => return None,
             Err(error) => Some(error),
         },
@@ -124,7 +169,10 @@ pub(super) fn not_json_lines(first: &[u8], whole: bool) -> Option<FileFault> {
         return None;
     }
     Some(if array {
-        FileFault::refused("one JSON array, not JSON Lines (one object a line)", "jq -c '.[]' makes JSON Lines of it")
+        FileFault::refused(
+            "one JSON array, not JSON Lines (one object a line)",
+            "jq -c '.[]' makes JSON Lines of it",
+        )
     } else {
         FileFault::refused(
             "a JSON object spread over several lines, not JSON Lines (one object a line)",
@@ -142,7 +190,13 @@ mod tests {
         for line in [&b""[..], b"\r", b" \t ", BOM, b"\xef\xbb\xbf \r"] {
             assert!(is_blank(line), "{line:?}");
         }
-        for line in [&b"x"[..], b" x", b"\xef\xbb\xbfx", b"\xef\xbc\x81", b"\xc2\xa0"] {
+        for line in [
+            &b"x"[..],
+            b" x",
+            b"\xef\xbb\xbfx",
+            b"\xef\xbc\x81",
+            b"\xc2\xa0",
+        ] {
             assert!(!is_blank(line), "{line:?}");
         }
     }
@@ -163,10 +217,15 @@ mod tests {
             (b"\xff\xfea\0".to_vec(), "UTF-16LE"),
             (b"\xff\xfe\0\0".to_vec(), "UTF-32LE"),
         ] {
-            let fault = encoding(&bytes).map(|fault| fault.to_string()).unwrap_or_default();
+            let fault = encoding(&bytes)
+                .map(|fault| fault.to_string())
+                .unwrap_or_default();
             assert!(fault.contains(name), "{name}: {fault}");
         }
-        assert_eq!(encoding(b"{\"text\": \"with \0 one zero byte and more text behind it\"}"), None);
+        assert_eq!(
+            encoding(b"{\"text\": \"with \0 one zero byte and more text behind it\"}"),
+            None
+        );
         assert_eq!(encoding("{\"text\":\"Grüße, 世界\"}".as_bytes()), None);
     }
 

@@ -31,7 +31,10 @@ impl Tally {
             }
             Some(reason) => {
                 *self.unusable.entry(reason).or_default() += 1;
-                self.saw_key |= matches!(reason, Reason::NullText | Reason::TextNotAString | Reason::TextNotIntegerList);
+                self.saw_key |= matches!(
+                    reason,
+                    Reason::NullText | Reason::TextNotAString | Reason::TextNotIntegerList
+                );
             }
         }
     }
@@ -47,14 +50,27 @@ impl Tally {
     }
 
     /// Lists a bad record.
-    pub fn sample(&mut self, position: u64, line: u64, member: Option<&str>, reason: Reason, detail: String) {
+    pub fn sample(
+        &mut self,
+        position: u64,
+        line: u64,
+        member: Option<&str>,
+        reason: Reason,
+        detail: String,
+    ) {
         if let Some(keys) = self.pending.take()
             && self.missing.is_none()
         {
             self.missing = Some((position, keys));
         }
         if self.samples.len() < SAMPLES {
-            self.samples.push(BadRecord { position, line, member: member.map(str::to_owned), reason, detail });
+            self.samples.push(BadRecord {
+                position,
+                line,
+                member: member.map(str::to_owned),
+                reason,
+                detail,
+            });
         }
     }
 
@@ -63,7 +79,11 @@ impl Tally {
     }
 
     pub fn bad(&self) -> u64 {
-        self.unusable.iter().filter(|(reason, _)| reason.is_bad()).map(|(_, count)| count).sum()
+        self.unusable
+            .iter()
+            .filter(|(reason, _)| reason.is_bad())
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Adds what another block had. The result does not depend on the order of blocks.
@@ -163,7 +183,11 @@ impl Limits {
     }
 
     fn update(&mut self) {
-        let places = [self.records_crossing(), self.files_crossing(), self.fatal.keys().next().copied()];
+        let places = [
+            self.records_crossing(),
+            self.files_crossing(),
+            self.fatal.keys().next().copied(),
+        ];
         self.stop_at = places.into_iter().flatten().min();
     }
 
@@ -176,6 +200,8 @@ impl Limits {
         if self.files_crossing() == Some(stop) {
             return Some((stop, Crossing::Files));
         }
-        self.fatal.get(&stop).map(|error| (stop, Crossing::Fatal(error.clone())))
+        self.fatal
+            .get(&stop)
+            .map(|error| (stop, Crossing::Fatal(error.clone())))
     }
 }

@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ngramscope_core::read::{Block, Corpus, ReadError, ReadOptions, ReadReport, Reason, Source, discover};
+use ngramscope_core::read::{
+    Block, Corpus, ReadError, ReadOptions, ReadReport, Reason, Source, discover,
+};
 
 /// A record, owned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +28,11 @@ impl Seen {
 }
 
 /// Reads sources on `threads` threads; the records come back in input order.
-pub fn read_sources(sources: Vec<Source>, options: ReadOptions, threads: usize) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
+pub fn read_sources(
+    sources: Vec<Source>,
+    options: ReadOptions,
+    threads: usize,
+) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
     let corpus = match Corpus::open(sources, options) {
         Ok(corpus) => corpus,
         Err(error) => return (Vec::new(), Err(error)),
@@ -38,19 +44,28 @@ pub fn read_sources(sources: Vec<Source>, options: ReadOptions, threads: usize) 
                 let mut block = Block::new();
                 while corpus.next_block(&mut block) {
                     let mut records = Vec::new();
-                    let (source, expected, first) = (block.source(), block.records(), block.first_position());
+                    let (source, expected, first) =
+                        (block.source(), block.records(), block.first_position());
                     block.for_each(&corpus, |record| {
                         records.push(Seen {
                             source,
                             position: record.position,
                             line: record.line,
                             id: record.id.map(str::to_owned),
-                            fields: record.fields.iter().map(|field| field.map(str::to_owned)).collect(),
+                            fields: record
+                                .fields
+                                .iter()
+                                .map(|field| field.map(str::to_owned))
+                                .collect(),
                             member: record.member.map(str::to_owned),
                             text: record.text.map(str::to_owned),
                         });
                     });
-                    assert_eq!(records.len() as u64, expected, "records announced and handed out");
+                    assert_eq!(
+                        records.len() as u64,
+                        expected,
+                        "records announced and handed out"
+                    );
                     assert_eq!(records[0].position, first);
                     seen.lock().unwrap().extend(records);
                 }
@@ -63,19 +78,39 @@ pub fn read_sources(sources: Vec<Source>, options: ReadOptions, threads: usize) 
     if let Ok(report) = &report {
         assert!(report.adds_up(), "{report:?}");
         assert_eq!(report.records as usize, seen.len());
-        assert_eq!(report.documents as usize, seen.iter().filter(|record| record.text.is_ok()).count());
+        assert_eq!(
+            report.documents as usize,
+            seen.iter().filter(|record| record.text.is_ok()).count()
+        );
         for (index, source) in report.sources.iter().enumerate() {
-            let positions: Vec<u64> = seen.iter().filter(|record| record.source == index).map(|record| record.position).collect();
-            assert_eq!(positions, (0..source.records).collect::<Vec<_>>(), "positions without gaps in {}", source.name);
+            let positions: Vec<u64> = seen
+                .iter()
+                .filter(|record| record.source == index)
+                .map(|record| record.position)
+                .collect();
+            assert_eq!(
+                positions,
+                (0..source.records).collect::<Vec<_>>(),
+                "positions without gaps in {}",
+                source.name
+            );
         }
     }
     (seen, report)
 }
 
 /// Finds and reads paths.
-pub fn read_with(paths: &[PathBuf], options: &ReadOptions, threads: usize) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
+pub fn read_with(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    threads: usize,
+) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
     match discover(paths, &[], &[]) {
-        Ok(files) => read_sources(files.into_iter().map(Source::File).collect(), options.clone(), threads),
+        Ok(files) => read_sources(
+            files.into_iter().map(Source::File).collect(),
+            options.clone(),
+            threads,
+        ),
         Err(error) => (Vec::new(), Err(error)),
     }
 }
@@ -88,20 +123,30 @@ pub fn read(path: &Path) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
 /// Records and report of one file that must be readable.
 pub fn read_ok(path: &Path, options: &ReadOptions) -> (Vec<Seen>, ReadReport) {
     let (seen, report) = read_with(&[path.to_owned()], options, 2);
-    (seen, report.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    (
+        seen,
+        report.unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    )
 }
 
 /// The message of the error that reading must end with; it names the file.
 pub fn error_of(path: &Path, options: &ReadOptions) -> String {
     let (_, report) = read_with(&[path.to_owned()], options, 2);
     let message = report.expect_err("this has to fail").to_string();
-    assert!(message.contains(&*path.file_name().unwrap().to_string_lossy()), "no file name in: {message}");
+    assert!(
+        message.contains(&*path.file_name().unwrap().to_string_lossy()),
+        "no file name in: {message}"
+    );
     message
 }
 
 /// Options that leave out what cannot be used.
 pub fn lenient() -> ReadOptions {
-    ReadOptions { max_bad_records: 1000, max_bad_files: 1000, ..ReadOptions::default() }
+    ReadOptions {
+        max_bad_records: 1000,
+        max_bad_files: 1000,
+        ..ReadOptions::default()
+    }
 }
 
 /// Writes a file.
@@ -114,7 +159,11 @@ pub fn put(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 
 /// JSON Lines of `count` documents.
 pub fn json_lines(prefix: &str, count: usize) -> String {
-    (0..count).map(|n| format!("{{\"id\":\"{prefix}-{n}\",\"text\":\"document {n} of {prefix}, naïve\\n\"}}\n")).collect()
+    (0..count)
+        .map(|n| {
+            format!("{{\"id\":\"{prefix}-{n}\",\"text\":\"document {n} of {prefix}, naïve\\n\"}}\n")
+        })
+        .collect()
 }
 
 pub fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -151,6 +200,8 @@ pub fn shared(below: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    eprintln!("skipped: {below} is not there (set NGRAMSCOPE_SHARED to the folder with the shared data)");
+    eprintln!(
+        "skipped: {below} is not there (set NGRAMSCOPE_SHARED to the folder with the shared data)"
+    );
     None
 }

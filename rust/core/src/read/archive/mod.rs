@@ -30,7 +30,11 @@ pub(super) struct ArchiveCutter<M> {
 
 impl<M: Members> ArchiveCutter<M> {
     pub fn new(members: M, options: &ReadOptions) -> ArchiveCutter<M> {
-        ArchiveCutter { members, current: None, options: options.clone() }
+        ArchiveCutter {
+            members,
+            current: None,
+            options: options.clone(),
+        }
     }
 }
 
@@ -47,7 +51,8 @@ impl<M: Members> Cut for ArchiveCutter<M> {
             let Some((name, input)) = self.members.next_member()? else {
                 return Ok(false);
             };
-            let cutter = content(input, &name, Kind::Member, &self.options).map_err(|fault| within(&name, fault))?;
+            let cutter = content(input, &name, Kind::Member, &self.options)
+                .map_err(|fault| within(&name, fault))?;
             self.current = Some((Arc::from(name), cutter));
         }
     }
@@ -56,13 +61,20 @@ impl<M: Members> Cut for ArchiveCutter<M> {
 /// A fault of a member, as one of the archive.
 fn within(member: &str, fault: FileFault) -> FileFault {
     match fault {
-        FileFault::Damaged { format, detail } => FileFault::Damaged { format, detail: format!("{detail} (in {member})") },
-        FileFault::Refused { what, advice } => FileFault::Refused { what: format!("{member} inside is {what}"), advice },
+        FileFault::Damaged { format, detail } => FileFault::Damaged {
+            format,
+            detail: format!("{detail} (in {member})"),
+        },
+        FileFault::Refused { what, advice } => FileFault::Refused {
+            what: format!("{member} inside is {what}"),
+            advice,
+        },
         other => other,
     }
 }
 
 /// Whether a member is left out like hidden files in folders: `._x` of one system, `.DS_Store`, `.git/`.
 fn hidden(name: &str) -> bool {
-    name.split(['/', '\\']).any(|part| part.starts_with('.') && part != "." && part != "..")
+    name.split(['/', '\\'])
+        .any(|part| part.starts_with('.') && part != "." && part != "..")
 }

@@ -40,7 +40,11 @@ struct Extended {
 
 impl Tar {
     pub fn new(input: Input) -> Tar {
-        Tar(Arc::new(Mutex::new(Stream { input, remaining: 0, padding: 0 })))
+        Tar(Arc::new(Mutex::new(Stream {
+            input,
+            remaining: 0,
+            padding: 0,
+        })))
     }
 }
 
@@ -56,7 +60,11 @@ impl Members for Tar {
             let bad = |error: io::Error| FileFault::damaged(NAME, error.to_string());
             let kind = header.entry_type();
             let own = header.entry_size().map_err(bad)?;
-            let size = if kind.is_file() || kind.is_contiguous() { extended.size.unwrap_or(own) } else { own };
+            let size = if kind.is_file() || kind.is_contiguous() {
+                extended.size.unwrap_or(own)
+            } else {
+                own
+            };
             stream.remaining = size;
             stream.padding = size.next_multiple_of(BLOCK) - size;
             match kind {
@@ -70,24 +78,38 @@ impl Members for Tar {
                     for record in PaxExtensions::new(&records) {
                         let record = record.map_err(bad)?;
                         match record.key() {
-                            Ok("path") => extended.name = Some(String::from_utf8_lossy(record.value_bytes()).into_owned()),
-                            Ok("size") => extended.size = record.value().ok().and_then(|size| size.parse().ok()),
+                            Ok("path") => {
+                                extended.name =
+                                    Some(String::from_utf8_lossy(record.value_bytes()).into_owned())
+                            }
+                            Ok("size") => {
+                                extended.size =
+                                    record.value().ok().and_then(|size| size.parse().ok())
+                            }
                             _ => {}
                         }
                     }
                 }
                 EntryType::GNUSparse => {
-                    return Err(FileFault::refused("tar archive with sparse files", "unpack it first"));
+                    return Err(FileFault::refused(
+                        "tar archive with sparse files",
+                        "unpack it first",
+                    ));
                 }
                 _ if kind.is_file() || kind.is_contiguous() => {
                     let Extended { name, .. } = std::mem::take(&mut extended);
-                    let name = name.unwrap_or_else(|| String::from_utf8_lossy(&header.path_bytes()).into_owned());
+                    let name = name.unwrap_or_else(|| {
+                        String::from_utf8_lossy(&header.path_bytes()).into_owned()
+                    });
                     let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
                     if hidden(&name) || name.ends_with('/') {
                         continue;
                     }
                     drop(stream);
-                    return Ok(Some((name, Input::new(Box::new(Member(Arc::clone(&self.0)))))));
+                    return Ok(Some((
+                        name,
+                        Input::new(Box::new(Member(Arc::clone(&self.0)))),
+                    )));
                 }
                 // Folders, links, devices: nothing to read. Labels and global headers: nothing about one member.
                 _ => extended = Extended::default(),
@@ -100,10 +122,12 @@ impl Stream {
     /// The next header; none at the end mark, after which there are only zeros.
     fn header(&mut self) -> Result<Option<Header>, FileFault> {
         let mut block = [0; BLOCK as usize];
-        self.input.read_exact(&mut block).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => cut_off(),
-            _ => error.into(),
-        })?;
+        self.input
+            .read_exact(&mut block)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => cut_off(),
+                _ => error.into(),
+            })?;
         if block == [0; BLOCK as usize] {
             loop {
                 let data = self.input.fill_buf()?;
@@ -111,16 +135,31 @@ impl Stream {
                     return Ok(None);
                 }
                 if data.iter().any(|&byte| byte != 0) {
-                    return Err(FileFault::damaged(NAME, "something else follows its end mark"));
+                    return Err(FileFault::damaged(
+                        NAME,
+                        "something else follows its end mark",
+                    ));
                 }
                 let all = data.len();
                 self.input.consume(all);
             }
         }
         let header = Header::from_byte_slice(&block).clone();
-        let sum: u32 = (0..).zip(block).map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u32::from(byte) }).sum();
+        let sum: u32 = (0..)
+            .zip(block)
+            .map(|(at, byte)| {
+                if (148..156).contains(&at) {
+                    32
+                } else {
+                    u32::from(byte)
+                }
+            })
+            .sum();
         if header.cksum().ok() != Some(sum) {
-            return Err(FileFault::damaged(NAME, "the checksum of a member's header does not match"));
+            return Err(FileFault::damaged(
+                NAME,
+                "the checksum of a member's header does not match",
+            ));
         }
         Ok(Some(header))
     }
@@ -158,7 +197,9 @@ struct Member(Arc<Mutex<Stream>>);
 impl Read for Member {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut stream = lock(&self.0);
-        let room = out.len().min(usize::try_from(stream.remaining).unwrap_or(usize::MAX));
+        let room = out
+            .len()
+            .min(usize::try_from(stream.remaining).unwrap_or(usize::MAX));
         if room == 0 {
             return Ok(0);
         }

@@ -29,8 +29,14 @@ pub(in crate::read) struct Zip {
 impl Zip {
     pub fn new(file: File, progress: &Arc<AtomicU64>) -> Result<Zip, FileFault> {
         let second = file.try_clone()?;
-        let archive = ZipArchive::new(second).map_err(|error| FileFault::damaged(NAME, error.to_string()))?;
-        Ok(Zip { archive, file: Arc::new(file), next: 0, progress: Arc::clone(progress) })
+        let archive =
+            ZipArchive::new(second).map_err(|error| FileFault::damaged(NAME, error.to_string()))?;
+        Ok(Zip {
+            archive,
+            file: Arc::new(file),
+            next: 0,
+            progress: Arc::clone(progress),
+        })
     }
 }
 
@@ -47,7 +53,10 @@ impl Members for Zip {
                 continue;
             }
             if entry.encrypted() {
-                return Err(FileFault::refused(format!("zip archive whose {name} is encrypted"), "unpack it first"));
+                return Err(FileFault::refused(
+                    format!("zip archive whose {name} is encrypted"),
+                    "unpack it first",
+                ));
             }
             let inflate = match entry.compression() {
                 CompressionMethod::Stored => None,
@@ -58,11 +67,25 @@ impl Members for Zip {
                 }
             };
             let Some(start) = entry.data_start() else {
-                return Err(FileFault::damaged(NAME, format!("{name} has no place in it")));
+                return Err(FileFault::damaged(
+                    NAME,
+                    format!("{name} has no place in it"),
+                ));
             };
-            let part = Part { file: Arc::clone(&self.file), at: start, remaining: entry.compressed_size() };
-            self.progress.fetch_add(entry.compressed_size(), Ordering::Relaxed);
-            let data = Data { inflate, crc: Crc::new(), wanted: entry.crc32(), size: entry.size(), remaining: entry.size() };
+            let part = Part {
+                file: Arc::clone(&self.file),
+                at: start,
+                remaining: entry.compressed_size(),
+            };
+            self.progress
+                .fetch_add(entry.compressed_size(), Ordering::Relaxed);
+            let data = Data {
+                inflate,
+                crc: Crc::new(),
+                wanted: entry.crc32(),
+                size: entry.size(),
+                remaining: entry.size(),
+            };
             let members = codec::Members::new(Input::new(Box::new(part)), data);
             return Ok(Some((name, Input::new(Box::new(members)))));
         }
@@ -79,7 +102,9 @@ struct Part {
 
 impl Read for Part {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let room = out.len().min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
+        let room = out
+            .len()
+            .min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
         let mut file = &*self.file;
         file.seek(SeekFrom::Start(self.at))?;
         let got = file.read(&mut out[..room])?;
@@ -109,7 +134,10 @@ impl Unpack for Data {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, FileFault> {
         let (read, written, done) = match &mut self.inflate {
             None => {
-                let count = input.len().min(output.len()).min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
+                let count = input
+                    .len()
+                    .min(output.len())
+                    .min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
                 output[..count].copy_from_slice(&input[..count]);
                 (count, count, count as u64 == self.remaining)
             }
@@ -118,18 +146,28 @@ impl Unpack for Data {
                 let status = inflate
                     .decompress(input, output, FlushDecompress::None)
                     .map_err(|error| FileFault::damaged(NAME, format!("corrupt data ({error})")))?;
-                let counts = ((inflate.total_in() - read) as usize, (inflate.total_out() - written) as usize);
+                let counts = (
+                    (inflate.total_in() - read) as usize,
+                    (inflate.total_out() - written) as usize,
+                );
                 (counts.0, counts.1, status == Status::StreamEnd)
             }
         };
         self.crc.update(&output[..written]);
         self.remaining = self.remaining.saturating_sub(written as u64);
-        Ok(Step { read, written, done })
+        Ok(Step {
+            read,
+            written,
+            done,
+        })
     }
 
     fn finish(&mut self, _input: &mut Input) -> Result<(), FileFault> {
         if self.crc.sum() != self.wanted || self.crc.amount() != self.size as u32 {
-            return Err(FileFault::damaged(NAME, "the checksum (CRC-32) or size of a member does not match its data"));
+            return Err(FileFault::damaged(
+                NAME,
+                "the checksum (CRC-32) or size of a member does not match its data",
+            ));
         }
         Ok(())
     }

@@ -36,7 +36,10 @@ impl Unpack for Bzip2 {
 
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, FileFault> {
         let (read, written) = (self.0.total_in(), self.0.total_out());
-        let status = self.0.decompress(input, output).map_err(|error| FileFault::damaged(NAME, format!("corrupt data ({error})")))?;
+        let status = self
+            .0
+            .decompress(input, output)
+            .map_err(|error| FileFault::damaged(NAME, format!("corrupt data ({error})")))?;
         Ok(Step {
             read: (self.0.total_in() - read) as usize,
             written: (self.0.total_out() - written) as usize,
@@ -49,5 +52,8 @@ impl Unpack for Bzip2 {
 fn is_stream(head: &[u8]) -> bool {
     const BLOCK: [u8; 6] = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
     const END: [u8; 6] = [0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
-    head.starts_with(b"BZh") && head.get(4..10).is_some_and(|number| number == BLOCK || number == END)
+    head.starts_with(b"BZh")
+        && head
+            .get(4..10)
+            .is_some_and(|number| number == BLOCK || number == END)
 }

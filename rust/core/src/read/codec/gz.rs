@@ -34,7 +34,11 @@ struct Gzip {
 
 impl Gzip {
     fn new() -> Gzip {
-        Gzip { inflate: Decompress::new(false), crc: Crc::new(), failed: None }
+        Gzip {
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            failed: None,
+        }
     }
 }
 
@@ -60,14 +64,22 @@ impl Unpack for Gzip {
             return Err(fault);
         }
         let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self.inflate.decompress(input, output, FlushDecompress::None);
+        let status = self
+            .inflate
+            .decompress(input, output, FlushDecompress::None);
         let read = (self.inflate.total_in() - read) as usize;
         let written = (self.inflate.total_out() - written) as usize;
         self.crc.update(&output[..written]);
         let done = match status {
             Ok(status) => status == Status::StreamEnd,
             Err(error) => {
-                let fault = FileFault::damaged(NAME, format!("corrupt data ({})", error.message().unwrap_or("invalid stream")));
+                let fault = FileFault::damaged(
+                    NAME,
+                    format!(
+                        "corrupt data ({})",
+                        error.message().unwrap_or("invalid stream")
+                    ),
+                );
                 if written == 0 {
                     return Err(fault);
                 }
@@ -75,7 +87,11 @@ impl Unpack for Gzip {
                 false
             }
         };
-        Ok(Step { read, written, done })
+        Ok(Step {
+            read,
+            written,
+            done,
+        })
     }
 
     fn finish(&mut self, input: &mut Input) -> Result<(), FileFault> {
@@ -83,10 +99,16 @@ impl Unpack for Gzip {
         take(input, &mut trailer)?;
         let [c0, c1, c2, c3, s0, s1, s2, s3] = trailer;
         if u32::from_le_bytes([c0, c1, c2, c3]) != self.crc.sum() {
-            return Err(FileFault::damaged(NAME, "the checksum (CRC-32) does not match the data"));
+            return Err(FileFault::damaged(
+                NAME,
+                "the checksum (CRC-32) does not match the data",
+            ));
         }
         if u32::from_le_bytes([s0, s1, s2, s3]) != self.crc.amount() {
-            return Err(FileFault::damaged(NAME, "the size noted at the end does not match the data"));
+            return Err(FileFault::damaged(
+                NAME,
+                "the size noted at the end does not match the data",
+            ));
         }
         Ok(())
     }

@@ -76,7 +76,12 @@ pub(super) struct Members<U> {
 
 impl<U: Unpack> Members<U> {
     pub fn new(input: Input, unpack: U) -> Members<U> {
-        Members { unpack, input, at: At::Between, first: true }
+        Members {
+            unpack,
+            input,
+            at: At::Between,
+            first: true,
+        }
     }
 }
 
@@ -112,7 +117,9 @@ impl<U: Unpack> Read for Members<U> {
                         return Err(cut_off(U::NAME).into());
                     }
                     if !step.done && step.read == 0 {
-                        return Err(FileFault::damaged(U::NAME, "the decoder makes no progress").into());
+                        return Err(
+                            FileFault::damaged(U::NAME, "the decoder makes no progress").into()
+                        );
                     }
                 }
             }
@@ -121,7 +128,10 @@ impl<U: Unpack> Read for Members<U> {
 }
 
 fn cut_off(name: &'static str) -> FileFault {
-    FileFault::damaged(name, "the file is cut off before the end of its data; get it again")
+    FileFault::damaged(
+        name,
+        "the file is cut off before the end of its data; get it again",
+    )
 }
 
 fn garbage(name: &'static str) -> FileFault {

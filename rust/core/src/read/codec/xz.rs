@@ -8,7 +8,12 @@ use crate::read::error::FileFault;
 pub(super) const CODEC: Codec = Codec {
     name: NAME,
     sniff: |head| head.starts_with(&MAGIC),
-    open: |input, options| Ok(Box::new(Members::new(input, Xz::new(options.max_window_log)?))),
+    open: |input, options| {
+        Ok(Box::new(Members::new(
+            input,
+            Xz::new(options.max_window_log)?,
+        )))
+    },
     endings: &["xz"],
 };
 
@@ -22,7 +27,10 @@ struct Xz {
 
 impl Xz {
     fn new(max_window_log: u32) -> Result<Xz, FileFault> {
-        Ok(Xz { stream: decoder(max_window_log)?, max_window_log })
+        Ok(Xz {
+            stream: decoder(max_window_log)?,
+            max_window_log,
+        })
     }
 }
 
@@ -59,12 +67,19 @@ impl Unpack for Xz {
 
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, FileFault> {
         let (read, written) = (self.stream.total_in(), self.stream.total_out());
-        let action = if input.is_empty() { Action::Finish } else { Action::Run };
+        let action = if input.is_empty() {
+            Action::Finish
+        } else {
+            Action::Run
+        };
         let done = match self.stream.process(input, output, action) {
             Ok(status) => status == Status::StreamEnd,
             Err(Error::MemLimit) => {
                 return Err(FileFault::refused(
-                    format!("xz file that needs a dictionary larger than --max-window-log {} allows", self.max_window_log),
+                    format!(
+                        "xz file that needs a dictionary larger than --max-window-log {} allows",
+                        self.max_window_log
+                    ),
                     "a larger --max-window-log (up to 31) reads it and needs that much memory for every such file that is open",
                 ));
             }

@@ -12,7 +12,12 @@ use crate::read::error::FileFault;
 pub(super) const CODEC: Codec = Codec {
     name: NAME,
     sniff: |head| is_frame(head) || is_skippable(head),
-    open: |input, options| Ok(Box::new(Members::new(input, Zstd::new(options.max_window_log)?))),
+    open: |input, options| {
+        Ok(Box::new(Members::new(
+            input,
+            Zstd::new(options.max_window_log)?,
+        )))
+    },
     endings: &["zst", "zstd"],
 };
 
@@ -34,7 +39,10 @@ impl Zstd {
     fn new(max_window_log: u32) -> Result<Zstd, FileFault> {
         let mut decoder = Decoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(max_window_log))?;
-        Ok(Zstd { decoder, max_window_log })
+        Ok(Zstd {
+            decoder,
+            max_window_log,
+        })
     }
 }
 
@@ -50,12 +58,15 @@ impl Unpack for Zstd {
         if is_frame(head) {
             match window(head) {
                 None => return Err(cut_off(NAME)),
-                Some(size) if size > 1 << self.max_window_log => return Err(window_refused(size, self.max_window_log)),
+                Some(size) if size > 1 << self.max_window_log => {
+                    return Err(window_refused(size, self.max_window_log));
+                }
                 Some(_) => {}
             }
         } else if !is_skippable(head) {
             // Fewer than four bytes may be the beginning of a frame.
-            let cut = head.len() < 4 && (MAGIC.starts_with(head) || head[1..] == MAGIC_SKIP[1..head.len()]);
+            let cut = head.len() < 4
+                && (MAGIC.starts_with(head) || head[1..] == MAGIC_SKIP[1..head.len()]);
             return Err(if cut { cut_off(NAME) } else { garbage(NAME) });
         }
         self.decoder.reinit()?;
@@ -68,7 +79,11 @@ impl Unpack for Zstd {
             .decoder
             .run_on_buffers(input, &mut output[..room])
             .map_err(|error| FileFault::damaged(NAME, format!("corrupt data ({error})")))?;
-        Ok(Step { read: status.bytes_read, written: status.bytes_written, done: status.remaining == 0 })
+        Ok(Step {
+            read: status.bytes_read,
+            written: status.bytes_written,
+            done: status.remaining == 0,
+        })
     }
 }
 
@@ -104,14 +119,18 @@ fn window(head: &[u8]) -> Option<u64> {
 }
 
 fn window_refused(size: u64, limit: u32) -> FileFault {
-    let needed = size.checked_next_power_of_two().map_or(64, u64::trailing_zeros);
+    let needed = size
+        .checked_next_power_of_two()
+        .map_or(64, u64::trailing_zeros);
     let what = format!(
         "zstd frame with a window of {} MiB (made with --long={needed}), more than --max-window-log {limit} allows ({} MiB)",
         size.div_ceil(1 << 20),
         (1u64 << limit) >> 20,
     );
     let advice = if needed <= LARGEST_WINDOW_LOG {
-        format!("--max-window-log {needed} reads it and needs that much memory for every such file that is open")
+        format!(
+            "--max-window-log {needed} reads it and needs that much memory for every such file that is open"
+        )
     } else {
         "no decoder reads such a window; compress the file again".to_owned()
     };
@@ -125,11 +144,20 @@ mod tests {
     #[test]
     fn window_of_a_frame_header() {
         // Not single-segment, window byte: exponent 21, mantissa 0 -> 2 GiB.
-        assert_eq!(window(&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3]), Some(1 << 31));
-        assert_eq!(window(&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 3]), Some(1024 + 3 * 128));
+        assert_eq!(
+            window(&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3]),
+            Some(1 << 31)
+        );
+        assert_eq!(
+            window(&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 3]),
+            Some(1024 + 3 * 128)
+        );
         assert_eq!(window(&[0x28, 0xb5, 0x2f, 0xfd, 0x00]), None);
         // Single segment: the content's size, here in one and in two bytes, without and with a dictionary id.
         assert_eq!(window(&[0x28, 0xb5, 0x2f, 0xfd, 0x20, 77]), Some(77));
-        assert_eq!(window(&[0x28, 0xb5, 0x2f, 0xfd, 0x61, 9, 1, 1]), Some(257 + 256));
+        assert_eq!(
+            window(&[0x28, 0xb5, 0x2f, 0xfd, 0x61, 9, 1, 1]),
+            Some(257 + 256)
+        );
     }
 }

@@ -30,8 +30,12 @@ pub(in crate::read) fn is_file(head: &[u8]) -> bool {
 /// Whether a file that begins with these bytes is an Arrow stream: the mark before a message, and the size of its first
 /// message, the schema, which is small and a multiple of eight.
 pub(in crate::read) fn is_stream(head: &[u8]) -> bool {
-    let Some((mark, rest)) = head.split_first_chunk::<4>() else { return false };
-    let Some(&size) = rest.first_chunk::<4>() else { return false };
+    let Some((mark, rest)) = head.split_first_chunk::<4>() else {
+        return false;
+    };
+    let Some(&size) = rest.first_chunk::<4>() else {
+        return false;
+    };
     let size = u32::from_le_bytes(size);
     *mark == [0xff; 4] && size % 8 == 0 && (8..1 << 28).contains(&size)
 }
@@ -48,7 +52,13 @@ struct Batches {
 
 impl Batches {
     fn new(keys: Keys, options: &ReadOptions) -> Batches {
-        Batches { keys, ids: options.ids, block_bytes: options.block_bytes, rest: None, row: 1 }
+        Batches {
+            keys,
+            ids: options.ids,
+            block_bytes: options.block_bytes,
+            rest: None,
+            row: 1,
+        }
     }
 
     fn check(&self, schema: &Schema) -> Result<(), FileFault> {
@@ -86,7 +96,12 @@ pub(in crate::read) struct FileCutter {
 }
 
 impl FileCutter {
-    pub fn new(file: File, keys: Keys, options: &ReadOptions, progress: &Arc<AtomicU64>) -> Result<FileCutter, FileFault> {
+    pub fn new(
+        file: File,
+        keys: Keys,
+        options: &ReadOptions,
+        progress: &Arc<AtomicU64>,
+    ) -> Result<FileCutter, FileFault> {
         let bytes = file.metadata()?.len();
         let second = file.try_clone()?;
         let all = guard(FILE, || FileReader::try_new_buffered(second, None))?;
@@ -95,13 +110,22 @@ impl FileCutter {
             batches.check(&all.schema())?;
         }
         let schema = all.schema();
-        let mut columns: Vec<usize> =
-            batches.keys.0.iter().filter_map(|key| Some(find(schema.fields(), key)?[0])).collect();
+        let mut columns: Vec<usize> = batches
+            .keys
+            .0
+            .iter()
+            .filter_map(|key| Some(find(schema.fields(), key)?[0]))
+            .collect();
         columns.sort_unstable();
         columns.dedup();
         let reader = guard(FILE, || FileReader::try_new_buffered(file, Some(columns)))?;
         let share = bytes / (reader.num_batches() as u64).max(1);
-        Ok(FileCutter { reader, batches, progress: Arc::clone(progress), share })
+        Ok(FileCutter {
+            reader,
+            batches,
+            progress: Arc::clone(progress),
+            share,
+        })
     }
 }
 
@@ -131,7 +155,11 @@ pub(in crate::read) struct StreamCutter {
 impl StreamCutter {
     pub fn new(input: Input, keys: Keys, options: &ReadOptions) -> Result<StreamCutter, FileFault> {
         let reader = guard(STREAM, || StreamReader::try_new(input, None))?;
-        Ok(StreamCutter { reader, batches: Batches::new(keys, options), checked: false })
+        Ok(StreamCutter {
+            reader,
+            batches: Batches::new(keys, options),
+            checked: false,
+        })
     }
 }
 
@@ -147,7 +175,10 @@ impl Cut for StreamCutter {
                 let mut more = [0; 1];
                 return match self.reader.get_mut().read(&mut more)? {
                     0 => Ok(false),
-                    _ => Err(FileFault::damaged(STREAM, "something else follows its end mark")),
+                    _ => Err(FileFault::damaged(
+                        STREAM,
+                        "something else follows its end mark",
+                    )),
                 };
             }
             if !self.checked {

@@ -50,7 +50,10 @@ fn write_value(array: &ArrayRef, row: usize, out: &mut String) {
         DataType::Utf8 => out.push_str(&json_string(array.as_string::<i32>().value(row))),
         DataType::LargeUtf8 => out.push_str(&json_string(array.as_string::<i64>().value(row))),
         DataType::Utf8View => out.push_str(&json_string(array.as_string_view().value(row))),
-        DataType::Float16 => write_float(f64::from(array.as_primitive::<Float16Type>().value(row)), out),
+        DataType::Float16 => write_float(
+            f64::from(array.as_primitive::<Float16Type>().value(row)),
+            out,
+        ),
         DataType::Float32 => {
             // As the shortest decimal of its own width: 0.1, not 0.10000000149011612.
             let value = array.as_primitive::<Float32Type>().value(row);
@@ -76,14 +79,21 @@ fn write_value(array: &ArrayRef, row: usize, out: &mut String) {
         kind => {
             let bare = kind.is_integer() || matches!(kind, DataType::Boolean) || is_decimal(kind);
             let text = formatted(array, row);
-            if bare { out.push_str(&text) } else { out.push_str(&json_string(&text)) }
+            if bare {
+                out.push_str(&text)
+            } else {
+                out.push_str(&json_string(&text))
+            }
         }
     }
 }
 
 fn is_decimal(kind: &DataType) -> bool {
     use DataType::*;
-    matches!(kind, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
+    matches!(
+        kind,
+        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..)
+    )
 }
 
 fn write_list(values: &ArrayRef, out: &mut String) {
@@ -109,6 +119,8 @@ fn write_float(value: f64, out: &mut String) {
 
 /// Anything else as its usual text: times, dates, bytes in hexadecimal.
 fn formatted(array: &ArrayRef, row: usize) -> String {
-    ArrayFormatter::try_new(array, &FormatOptions::new())
-        .map_or_else(|_| String::new(), |formatter| formatter.value(row).to_string())
+    ArrayFormatter::try_new(array, &FormatOptions::new()).map_or_else(
+        |_| String::new(),
+        |formatter| formatter.value(row).to_string(),
+    )
 }

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 
-use super::table::{Table, check_text, find};
 use super::guard;
+use super::table::{Table, check_text, find};
 use crate::read::ReadOptions;
 use crate::read::block::{Block, Payload};
 use crate::read::cut::Cut;
@@ -45,20 +46,38 @@ pub(in crate::read) struct ParquetCutter {
 }
 
 impl ParquetCutter {
-    pub fn new(file: File, keys: Keys, options: &ReadOptions, progress: &Arc<AtomicU64>) -> Result<ParquetCutter, FileFault> {
+    pub fn new(
+        file: File,
+        keys: Keys,
+        options: &ReadOptions,
+        progress: &Arc<AtomicU64>,
+    ) -> Result<ParquetCutter, FileFault> {
         // The arrow schema that writers embed only changes the types that values are read as: dictionaries, large strings.
         // Without it they come as what they are.
         let settings = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = guard(NAME, || ArrowReaderMetadata::load(&file, settings))?;
-        let rows: i64 = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).sum();
+        let rows: i64 = metadata
+            .metadata()
+            .row_groups()
+            .iter()
+            .map(|group| group.num_rows())
+            .sum();
         if rows > 0 {
             check_text(metadata.schema().fields(), &keys, options.ids)?;
         }
         let schema = metadata.parquet_schema();
-        let wanted = keys.0.iter().filter_map(|key| Some((key, find(metadata.schema().fields(), key)?)));
-        let prefixes: Vec<&[String]> = wanted.map(|(key, path)| names_of(key, path.len())).collect();
-        let leaves = (0..schema.num_columns())
-            .filter(|&leaf| prefixes.iter().any(|prefix| schema.column(leaf).path().parts().starts_with(prefix)));
+        let wanted = keys
+            .0
+            .iter()
+            .filter_map(|key| Some((key, find(metadata.schema().fields(), key)?)));
+        let prefixes: Vec<&[String]> = wanted
+            .map(|(key, path)| names_of(key, path.len()))
+            .collect();
+        let leaves = (0..schema.num_columns()).filter(|&leaf| {
+            prefixes
+                .iter()
+                .any(|prefix| schema.column(leaf).path().parts().starts_with(prefix))
+        });
         let mask = ProjectionMask::leaves(schema, leaves);
         Ok(ParquetCutter {
             mask,
@@ -82,7 +101,10 @@ impl ParquetCutter {
         };
         let mut bytes = 0u64;
         for (leaf, column) in group.columns().iter().enumerate() {
-            self.progress.fetch_add(u64::try_from(column.compressed_size()).unwrap_or(0), Ordering::Relaxed);
+            self.progress.fetch_add(
+                u64::try_from(column.compressed_size()).unwrap_or(0),
+                Ordering::Relaxed,
+            );
             if !self.mask.leaf_included(leaf) {
                 continue;
             }
@@ -96,13 +118,17 @@ impl ParquetCutter {
                         column.column_path(),
                         self.max_column_chunk_bytes
                     ),
-                    format!("--max-column-chunk-bytes {size} reads it; smaller row groups are better"),
+                    format!(
+                        "--max-column-chunk-bytes {size} reads it; smaller row groups are better"
+                    ),
                 ));
             }
         }
         let rows = u64::try_from(group.num_rows()).unwrap_or(0);
         let row_bytes = bytes.checked_div(rows).unwrap_or(0).max(1);
-        let batch = usize::try_from(self.block_bytes as u64 / row_bytes).unwrap_or(MAX_ROWS).clamp(1, MAX_ROWS);
+        let batch = usize::try_from(self.block_bytes as u64 / row_bytes)
+            .unwrap_or(MAX_ROWS)
+            .clamp(1, MAX_ROWS);
         let file = self.file.try_clone()?;
         let reader = guard(NAME, || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
@@ -128,7 +154,10 @@ impl Cut for ParquetCutter {
             };
             let Some(batch) = guard(NAME, || reader.next().transpose())? else {
                 if *remaining > 0 {
-                    return Err(FileFault::damaged(NAME, format!("row group {} lacks {remaining} rows", self.group)));
+                    return Err(FileFault::damaged(
+                        NAME,
+                        format!("row group {} lacks {remaining} rows", self.group),
+                    ));
                 }
                 self.reader = None;
                 continue;
@@ -151,5 +180,9 @@ impl Cut for ParquetCutter {
 
 /// The names on the way to a column: its literal name, or the steps.
 fn names_of(key: &Key, depth: usize) -> &[String] {
-    if depth == 1 { std::slice::from_ref(&key.literal) } else { &key.steps }
+    if depth == 1 {
+        std::slice::from_ref(&key.literal)
+    } else {
+        &key.steps
+    }
 }

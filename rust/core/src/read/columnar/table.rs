@@ -45,7 +45,9 @@ pub(super) fn find(fields: &Fields, key: &Key) -> Option<Vec<usize>> {
         let (at, field) = fields.find(step)?;
         path.push(at);
         if depth + 1 < key.steps.len() {
-            let DataType::Struct(inner) = field.data_type() else { return None };
+            let DataType::Struct(inner) = field.data_type() else {
+                return None;
+            };
             fields = inner;
         }
     }
@@ -57,7 +59,11 @@ pub(super) fn names(fields: &Fields) -> Vec<String> {
     let mut names = Vec::new();
     for field in fields {
         match field.data_type() {
-            DataType::Struct(inner) => names.extend(inner.iter().map(|part| format!("{}.{}", field.name(), part.name()))),
+            DataType::Struct(inner) => names.extend(
+                inner
+                    .iter()
+                    .map(|part| format!("{}.{}", field.name(), part.name())),
+            ),
             _ => names.push(field.name().clone()),
         }
     }
@@ -68,19 +74,32 @@ pub(super) fn names(fields: &Fields) -> Vec<String> {
 pub(super) fn check_text(fields: &Fields, keys: &Keys, ids: bool) -> Result<(), FileFault> {
     let key = &keys.0[TEXT];
     let Some(path) = find(fields, key) else {
-        return Err(FileFault::NoColumn { key: key.literal.clone(), seen: names(fields) });
+        return Err(FileFault::NoColumn {
+            key: key.literal.clone(),
+            seen: names(fields),
+        });
     };
     let mut field: &Field = &fields[path[0]];
     for &at in &path[1..] {
-        let DataType::Struct(inner) = field.data_type() else { break };
+        let DataType::Struct(inner) = field.data_type() else {
+            break;
+        };
         field = &inner[at];
     }
     if plain(field.data_type()).is_some_and(|kind| usable(&kind, ids)) {
         return Ok(());
     }
-    let wanted = if ids { "lists of integers" } else { "strings (or binary, as UTF-8)" };
+    let wanted = if ids {
+        "lists of integers"
+    } else {
+        "strings (or binary, as UTF-8)"
+    };
     Err(FileFault::refused(
-        format!("column {:?} has the type {}, not {wanted}", key.literal, field.data_type()),
+        format!(
+            "column {:?} has the type {}, not {wanted}",
+            key.literal,
+            field.data_type()
+        ),
         "name another column with --text-key",
     ))
 }
@@ -99,7 +118,9 @@ fn usable(kind: &DataType, ids: bool) -> bool {
     use DataType::*;
     match kind {
         Null => true,
-        List(item) | LargeList(item) | FixedSizeList(item, _) => ids && item.data_type().is_integer(),
+        List(item) | LargeList(item) | FixedSizeList(item, _) => {
+            ids && item.data_type().is_integer()
+        }
         Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView => !ids,
         _ => false,
     }
@@ -107,14 +128,23 @@ fn usable(kind: &DataType, ids: bool) -> bool {
 
 impl Table {
     /// Takes the wanted columns out of `batch`, whose first row has the 1-based number `first_row`.
-    pub fn new(batch: &RecordBatch, keys: &Keys, ids: bool, first_row: u64) -> Result<Table, String> {
+    pub fn new(
+        batch: &RecordBatch,
+        keys: &Keys,
+        ids: bool,
+        first_row: u64,
+    ) -> Result<Table, String> {
         let schema = batch.schema();
         let column = |at: usize| -> Option<Column> {
             let path = find(schema.fields(), &keys.0[at])?;
             let mut array = batch.column(path[0]).clone();
             let mut above = Vec::new();
             for &step in &path[1..] {
-                let inner = array.as_any().downcast_ref::<StructArray>()?.column(step).clone();
+                let inner = array
+                    .as_any()
+                    .downcast_ref::<StructArray>()?
+                    .column(step)
+                    .clone();
                 above.push(std::mem::replace(&mut array, inner));
             }
             Some(Column { array, above })
@@ -144,12 +174,23 @@ impl Table {
         for row in 0..self.rows {
             let number = self.first_row + row as u64;
             id.clear();
-            let has_id = self.id.as_ref().is_some_and(|column| column.write(row, &mut id));
-            let fields: Vec<Option<String>> = self.fields.iter().map(|column| column.as_ref()?.value(row)).collect();
+            let has_id = self
+                .id
+                .as_ref()
+                .is_some_and(|column| column.write(row, &mut id));
+            let fields: Vec<Option<String>> = self
+                .fields
+                .iter()
+                .map(|column| column.as_ref()?.value(row))
+                .collect();
             let fields: Vec<Option<&str>> = fields.iter().map(Option::as_deref).collect();
             scratch.clear();
             let text = self.text(row, &mut scratch).and_then(|text| {
-                if text.len() > context.max_record_bytes { Err(Reason::RecordTooLong) } else { Ok(text) }
+                if text.len() > context.max_record_bytes {
+                    Err(Reason::RecordTooLong)
+                } else {
+                    Ok(text)
+                }
             });
             if let Some(reason) = sink.emit(number, has_id.then_some(&*id), &fields, text) {
                 let limit = context.max_record_bytes;
@@ -193,7 +234,10 @@ impl Table {
 fn decoded(array: &ArrayRef, ids: bool) -> Result<ArrayRef, String> {
     let wanted = match plain(array.data_type()) {
         Some(DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..)) if ids => {
-            DataType::LargeList(std::sync::Arc::new(Field::new_list_field(DataType::Utf8, true)))
+            DataType::LargeList(std::sync::Arc::new(Field::new_list_field(
+                DataType::Utf8,
+                true,
+            )))
         }
         Some(plain) => plain,
         None => return Ok(array.clone()),
@@ -205,7 +249,8 @@ fn decoded(array: &ArrayRef, ids: bool) -> Result<ArrayRef, String> {
     if let DataType::LargeList(_) = wanted
         && let DataType::FixedSizeList(item, _) = array.data_type()
     {
-        let list = cast(array, &DataType::LargeList(item.clone())).map_err(|error| error.to_string())?;
+        let list =
+            cast(array, &DataType::LargeList(item.clone())).map_err(|error| error.to_string())?;
         return cast(&list, &wanted).map_err(|error| error.to_string());
     }
     cast(array, &wanted).map_err(|error| error.to_string())

@@ -59,7 +59,11 @@ pub(super) struct Scanner {
 impl Scanner {
     /// Scans a whole line that has one object and calls `member(key, value)` for each of its members. `Ok(false)`: the
     /// line is JSON but no object. Keys are spans like values.
-    pub fn object(&mut self, line: &[u8], mut member: impl FnMut(Value, Value)) -> Result<bool, SyntaxError> {
+    pub fn object(
+        &mut self,
+        line: &[u8],
+        mut member: impl FnMut(Value, Value),
+    ) -> Result<bool, SyntaxError> {
         let mut at = space(line, 0);
         if line.get(at) != Some(&b'{') {
             self.document(line)?;
@@ -97,7 +101,11 @@ impl Scanner {
             return Ok(first);
         }
         let (end, nonfinite) = self.container(line, start)?;
-        Ok(Value { end, nonfinite, ..first })
+        Ok(Value {
+            end,
+            nonfinite,
+            ..first
+        })
     }
 
     /// Scans the container that opens at `at`; returns its end and whether a non-finite word is in it.
@@ -145,7 +153,11 @@ impl Scanner {
                     }
                     continue 'value;
                 } else {
-                    let what = if closing == b'}' { CLOSE } else { "expected , or ] after a value" };
+                    let what = if closing == b'}' {
+                        CLOSE
+                    } else {
+                        "expected , or ] after a value"
+                    };
                     return Err(SyntaxError { at, what });
                 }
             }
@@ -154,7 +166,10 @@ impl Scanner {
 
     fn push(&mut self, closing: u8, at: usize) -> Result<(), SyntaxError> {
         if self.open.len() == MAX_DEPTH {
-            return Err(SyntaxError { at, what: "nested more than 1000 deep" });
+            return Err(SyntaxError {
+                at,
+                what: "nested more than 1000 deep",
+            });
         }
         self.open.push(closing);
         Ok(())
@@ -172,7 +187,14 @@ fn space(line: &[u8], mut at: usize) -> usize {
 
 fn end_of(line: &[u8], at: usize) -> Result<(), SyntaxError> {
     let at = space(line, at);
-    if at == line.len() { Ok(()) } else { Err(SyntaxError { at, what: "something follows the value" }) }
+    if at == line.len() {
+        Ok(())
+    } else {
+        Err(SyntaxError {
+            at,
+            what: "something follows the value",
+        })
+    }
 }
 
 /// A key and its colon; returns the key and where its value begins.
@@ -180,36 +202,62 @@ fn end_of(line: &[u8], at: usize) -> Result<(), SyntaxError> {
 fn key(line: &[u8], at: usize) -> Result<(Value, usize), SyntaxError> {
     match line.get(at) {
         Some(b'"') => {}
-        Some(_) => return Err(SyntaxError { at, what: "expected a key in quotes" }),
+        Some(_) => {
+            return Err(SyntaxError {
+                at,
+                what: "expected a key in quotes",
+            });
+        }
         None => return Err(SyntaxError { at, what: END }),
     }
     let key = string(line, at)?;
     let colon = space(line, key.end);
     match line.get(colon) {
         Some(b':') => Ok((key, space(line, colon + 1))),
-        Some(_) => Err(SyntaxError { at: colon, what: "expected : after a key" }),
-        None => Err(SyntaxError { at: colon, what: END }),
+        Some(_) => Err(SyntaxError {
+            at: colon,
+            what: "expected : after a key",
+        }),
+        None => Err(SyntaxError {
+            at: colon,
+            what: END,
+        }),
     }
 }
 
 /// A value without insides, or the opening bracket of one with.
 #[inline]
 fn scalar_or_open(line: &[u8], start: usize) -> Result<Value, SyntaxError> {
-    let plain = |end, kind| Ok(Value { start, end, kind, nonfinite: kind == Kind::NonFinite });
+    let plain = |end, kind| {
+        Ok(Value {
+            start,
+            end,
+            kind,
+            nonfinite: kind == Kind::NonFinite,
+        })
+    };
     match line.get(start) {
         Some(b'"') => string(line, start),
         Some(b'{') => plain(start + 1, Kind::Object),
         Some(b'[') => plain(start + 1, Kind::Array),
         Some(b'0'..=b'9') => plain(number(line, start)?, Kind::Number),
-        Some(b'-') if line.get(start + 1) == Some(&b'I') => plain(word(line, start, b"-Infinity")?, Kind::NonFinite),
+        Some(b'-') if line.get(start + 1) == Some(&b'I') => {
+            plain(word(line, start, b"-Infinity")?, Kind::NonFinite)
+        }
         Some(b'-') => plain(number(line, start)?, Kind::Number),
         Some(b'n') => plain(word(line, start, b"null")?, Kind::Null),
         Some(b't') => plain(word(line, start, b"true")?, Kind::Bool),
         Some(b'f') => plain(word(line, start, b"false")?, Kind::Bool),
         Some(b'N') => plain(word(line, start, b"NaN")?, Kind::NonFinite),
         Some(b'I') => plain(word(line, start, b"Infinity")?, Kind::NonFinite),
-        Some(_) => Err(SyntaxError { at: start, what: "expected a value" }),
-        None => Err(SyntaxError { at: start, what: END }),
+        Some(_) => Err(SyntaxError {
+            at: start,
+            what: "expected a value",
+        }),
+        None => Err(SyntaxError {
+            at: start,
+            what: END,
+        }),
     }
 }
 
@@ -218,17 +266,31 @@ fn word(line: &[u8], start: usize, word: &[u8]) -> Result<usize, SyntaxError> {
     if rest.starts_with(word) {
         return Ok(start + word.len());
     }
-    let what = if word.starts_with(rest) { END } else { "expected a value" };
+    let what = if word.starts_with(rest) {
+        END
+    } else {
+        "expected a value"
+    };
     Err(SyntaxError { at: start, what })
 }
 
 fn number(line: &[u8], start: usize) -> Result<usize, SyntaxError> {
     let digits = |from: usize| -> Result<usize, SyntaxError> {
-        let end = from + line[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let end = from
+            + line[from..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
         match line.get(from) {
             _ if end > from => Ok(end),
-            Some(_) => Err(SyntaxError { at: from, what: "expected a digit" }),
-            None => Err(SyntaxError { at: from, what: END }),
+            Some(_) => Err(SyntaxError {
+                at: from,
+                what: "expected a digit",
+            }),
+            None => Err(SyntaxError {
+                at: from,
+                what: END,
+            }),
         }
     };
     let mut at = start + usize::from(line[start] == b'-');
@@ -254,13 +316,30 @@ fn string(line: &[u8], start: usize) -> Result<Value, SyntaxError> {
     loop {
         at = special(line, at);
         match line.get(at) {
-            Some(b'"') => return Ok(Value { start, end: at + 1, kind: Kind::String { escaped }, nonfinite: false }),
+            Some(b'"') => {
+                return Ok(Value {
+                    start,
+                    end: at + 1,
+                    kind: Kind::String { escaped },
+                    nonfinite: false,
+                });
+            }
             Some(b'\\') => {
                 escaped = true;
                 at = escape(line, at)?;
             }
-            Some(_) => return Err(SyntaxError { at, what: "control character inside a string" }),
-            None => return Err(SyntaxError { at, what: END_IN_STRING }),
+            Some(_) => {
+                return Err(SyntaxError {
+                    at,
+                    what: "control character inside a string",
+                });
+            }
+            None => {
+                return Err(SyntaxError {
+                    at,
+                    what: END_IN_STRING,
+                });
+            }
         }
     }
 }
@@ -274,14 +353,30 @@ fn escape(line: &[u8], at: usize) -> Result<usize, SyntaxError> {
             for offset in 2..6 {
                 match line.get(at + offset) {
                     Some(byte) if byte.is_ascii_hexdigit() => {}
-                    Some(_) => return Err(SyntaxError { at: at + offset, what: "expected four hexadecimal digits after \\u" }),
-                    None => return Err(SyntaxError { at: line.len(), what: END_IN_STRING }),
+                    Some(_) => {
+                        return Err(SyntaxError {
+                            at: at + offset,
+                            what: "expected four hexadecimal digits after \\u",
+                        });
+                    }
+                    None => {
+                        return Err(SyntaxError {
+                            at: line.len(),
+                            what: END_IN_STRING,
+                        });
+                    }
                 }
             }
             Ok(at + 6)
         }
-        Some(_) => Err(SyntaxError { at, what: "unknown escape" }),
-        None => Err(SyntaxError { at: line.len(), what: END_IN_STRING }),
+        Some(_) => Err(SyntaxError {
+            at,
+            what: "unknown escape",
+        }),
+        None => Err(SyntaxError {
+            at: line.len(),
+            what: END_IN_STRING,
+        }),
     }
 }
 
@@ -351,14 +446,22 @@ fn code_unit_escape(bytes: &[u8]) -> (char, usize) {
         if !digits.starts_with(b"\\u") {
             return None;
         }
-        digits[2..].iter().try_fold(0, |sum, &byte| Some(sum * 16 + char::from(byte).to_digit(16)?))
+        digits[2..].iter().try_fold(0, |sum, &byte| {
+            Some(sum * 16 + char::from(byte).to_digit(16)?)
+        })
     };
     let first = unit(0).unwrap_or(0xfffd);
     if let (0xd800..=0xdbff, Some(second @ 0xdc00..=0xdfff)) = (first, unit(6)) {
         let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+        return (
+            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+            12,
+        );
     }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+    (
+        char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
+        6,
+    )
 }
 
 /// The raw text of a value with its non-finite words replaced by `null`, so that it is JSON.

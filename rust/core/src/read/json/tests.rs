@@ -117,17 +117,35 @@ proptest! {
 
 #[test]
 fn numbers_follow_the_grammar() {
-    for good in ["0", "-0", "10", "12345678901234567890123", "1.5", "-0.25e-7", "1E+400", "1e400", "0e0"] {
+    for good in [
+        "0",
+        "-0",
+        "10",
+        "12345678901234567890123",
+        "1.5",
+        "-0.25e-7",
+        "1E+400",
+        "1e400",
+        "0e0",
+    ] {
         assert!(accepts(good.as_bytes()), "{good}");
     }
-    for bad in ["", "-", "01", "+1", ".5", "1.", "1e", "1e+", "--1", "0x1", "1_000", "-a", "٣"] {
+    for bad in [
+        "", "-", "01", "+1", ".5", "1.", "1e", "1e+", "--1", "0x1", "1_000", "-a", "٣",
+    ] {
         assert!(!accepts(bad.as_bytes()), "{bad}");
     }
 }
 
 #[test]
 fn non_finite_words_are_values_and_become_null() {
-    for good in ["NaN", "Infinity", "-Infinity", "[NaN]", "{\"a\":-Infinity,\"b\":[1,NaN]}"] {
+    for good in [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "[NaN]",
+        "{\"a\":-Infinity,\"b\":[1,NaN]}",
+    ] {
         let value = Scanner::default().document(good.as_bytes()).unwrap();
         assert!(value.nonfinite, "{good}");
     }
@@ -135,21 +153,55 @@ fn non_finite_words_are_values_and_become_null() {
         assert!(!accepts(bad.as_bytes()), "{bad}");
     }
     let raw = r#"{"NaN":NaN,"a":"Infinity -Infinity","b":[Infinity,-Infinity,-1]}"#;
-    assert_eq!(without_nonfinite(raw), r#"{"NaN":null,"a":"Infinity -Infinity","b":[null,null,-1]}"#);
+    assert_eq!(
+        without_nonfinite(raw),
+        r#"{"NaN":null,"a":"Infinity -Infinity","b":[null,null,-1]}"#
+    );
 }
 
 #[test]
 fn errors_say_where() {
-    let error = |line: &str| Scanner::default().object(line.as_bytes(), |_, _| {}).unwrap_err();
-    assert_eq!(error(r#"{"a": 1 "b": 2}"#), SyntaxError { at: 8, what: CLOSE });
-    assert_eq!(error(r#"{"a" 1}"#), SyntaxError { at: 5, what: "expected : after a key" });
-    assert_eq!(error(r#"{"a": "x"#), SyntaxError { at: 8, what: END_IN_STRING });
+    let error = |line: &str| {
+        Scanner::default()
+            .object(line.as_bytes(), |_, _| {})
+            .unwrap_err()
+    };
+    assert_eq!(
+        error(r#"{"a": 1 "b": 2}"#),
+        SyntaxError { at: 8, what: CLOSE }
+    );
+    assert_eq!(
+        error(r#"{"a" 1}"#),
+        SyntaxError {
+            at: 5,
+            what: "expected : after a key"
+        }
+    );
+    assert_eq!(
+        error(r#"{"a": "x"#),
+        SyntaxError {
+            at: 8,
+            what: END_IN_STRING
+        }
+    );
     assert_eq!(error(r#"{"a": "x"#).what, END_IN_STRING);
     assert_eq!(error(r#"{"a": "\u12"#).what, END_IN_STRING);
     assert_eq!(error(r#"{"a": tru"#).what, END);
     assert_eq!(error(r#"{"a": [1, {"b": 2}"#).what, END);
-    assert_eq!(error("{\"a\": \"x\ty\"}"), SyntaxError { at: 8, what: "control character inside a string" });
-    assert_eq!(error(r#"{"a": 1} x"#), SyntaxError { at: 9, what: "something follows the value" });
+    assert_eq!(
+        error("{\"a\": \"x\ty\"}"),
+        SyntaxError {
+            at: 8,
+            what: "control character inside a string"
+        }
+    );
+    assert_eq!(
+        error(r#"{"a": 1} x"#),
+        SyntaxError {
+            at: 9,
+            what: "something follows the value"
+        }
+    );
     assert_eq!(error(r#"{"a": 1}{"b": 2}"#).at, 8);
 }
 
