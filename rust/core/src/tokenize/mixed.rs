@@ -47,9 +47,12 @@ impl Machine {
 
 /// Start of the run of WSegSpace characters that ends at `end`.
 fn start_of_spaces(text: &str, end: usize) -> usize {
-    text[..end]
+    let start = text[..end]
         .trim_end_matches(|character| Class::of(character) == Class::WSegSpace)
-        .len()
+        .len();
+    #[cfg(test)]
+    super::uax29::work::add(end - start);
+    start
 }
 
 /// ASCII bytes that must follow one before the automaton hands back: leaving it for a single space would cost more than it saves.
@@ -89,6 +92,8 @@ pub fn cut<L: Lanes>(
             &copy
         });
         let lanes = L::load(group.first_chunk().unwrap_or(&[0; 64]));
+        #[cfg(test)]
+        super::uax29::work::add(GROUP);
         let inside = if rest.len() < 64 {
             (1 << rest.len()) - 1
         } else {
@@ -167,8 +172,8 @@ impl Machine {
 fn length_of(first: u8) -> usize {
     match first {
         0..0x80 => 1,
-        0..0xE0 => 2,
-        0..0xF0 => 3,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
         _ => 4,
     }
 }

@@ -244,3 +244,43 @@ fn begins_piece(character: char, normalization: Normalization) -> bool {
             && is_nfc_quick(std::iter::once(part)) == IsNormalized::Yes
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::WordMode;
+
+    /// What becomes of every single character, and of pairs that compose, in one text.
+    fn digest(normalization: Normalization, lowercase: bool) -> String {
+        let rule = WordRule {
+            mode: WordMode::Whitespace,
+            normalization,
+            lowercase,
+        };
+        let mut normalized = Normalized::default();
+        let mut hasher = blake3::Hasher::new();
+        for character in '\0'..=char::MAX {
+            // The noncharacter keeps the results apart.
+            let text = format!("{character}\u{FFFF}{character}\u{301}\u{FFFF}");
+            hasher.update(normalized.apply(&text, &rule).unwrap_or(&text).as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// These rules use tables of a crate and of the standard library, of whatever version; indexes must not change with them.
+    #[test]
+    fn results_are_those_of_unicode_15() {
+        assert_eq!(
+            digest(Normalization::Nfc, false),
+            "db8e12823505da195f765b8703ea9906356b9564a8de25a41985ab57d4e05cba"
+        );
+        assert_eq!(
+            digest(Normalization::Nfkc, false),
+            "25cbc2dd0d908f1e75ede2b2ee40d6776fffe12f62718664f9dab11abd232171"
+        );
+        assert_eq!(
+            digest(Normalization::None, true),
+            "d087139bcf821ccc32370f2868a37d5dd284172beaf223126335edd30974dbfe"
+        );
+    }
+}

@@ -95,7 +95,7 @@ unsafe fn read(text: &[u8], at: usize) -> u64 {
 #[inline(always)]
 fn up_to_8(first: u64, last: u64, length: u64) -> u64 {
     // 1 to 3 bytes: first, middle and last of them, and the length.
-    let middle = (first >> (8 * (length >> 1) & 63)) & 0xFF;
+    let middle = (first >> ((8 * (length >> 1)) & 63)) & 0xFF;
     let tiny = ((first & 0xFF) << 16 | middle << 24 | last >> 56 | length << 8) ^ FLIP_1_TO_3;
     let mut a = tiny.wrapping_mul(TINY_PRIMES[0]);
     a = (a ^ (a >> 29)).wrapping_mul(TINY_PRIMES[1]);

@@ -161,12 +161,15 @@ impl FromStr for SimdPath {
     }
 }
 
+/// Hashes the words of a text that begin and end at the given places.
+type HashWords = unsafe fn(text: &[u8], starts: &[usize], ends: &[usize], hashes: &mut [u64]);
+
 /// The functions compiled for one path. Calling them is sound on processors that can run it: `SimdPath::kernels` checks.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     pub uax29: unsafe fn(&mut uax29::Cursor, &str, &mut Bounds),
     pub whitespace: unsafe fn(&mut whitespace::Cursor, &str, &mut Bounds),
-    pub hash: unsafe fn(&[u8], &[usize], &[usize], &mut [u64]),
+    pub hash: HashWords,
 }
 
 macro_rules! kernels {

@@ -83,6 +83,8 @@ impl Masks {
 
     #[inline(always)]
     fn of<L: Lanes>(group: &[u8; 64]) -> Masks {
+        #[cfg(test)]
+        work::add(64);
         let lanes = L::load(group);
         let letter = lanes.folded().between(b'a', b'z');
         let digit = lanes.between(b'0', b'9');
@@ -204,6 +206,72 @@ fn cut_ascii<L: Lanes>(cursor: &mut Cursor, text: &str, bounds: &mut Bounds) {
         if bounds.is_full() {
             cursor.position = position;
             return;
+        }
+    }
+}
+
+/// Bytes looked at, so that a test can tell linear from quadratic without a clock.
+#[cfg(test)]
+pub(super) mod work {
+    use std::cell::Cell;
+
+    thread_local! {
+        static BYTES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub fn add(bytes: usize) {
+        BYTES.set(BYTES.get() + bytes);
+    }
+
+    pub fn take() -> usize {
+        BYTES.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::{SimdPath, Span, Tokenizer, WordMode, WordRule};
+
+    /// Texts that tempt to look far ahead or back, again and again.
+    #[test]
+    fn work_is_linear_in_the_length_of_any_text() {
+        let marks = "\u{301}".repeat(100_000);
+        let spaces = " ".repeat(100_000);
+        let texts = [
+            format!("a.{marks}"),
+            format!("a.{marks}b"),
+            "a.\u{301}".repeat(50_000),
+            format!("{spaces}\u{301}"),
+            format!("{spaces}\u{3000}").repeat(3),
+            format!("{}\u{301}", " ".repeat(1000)).repeat(200),
+            format!("\u{3000}{}\u{301}", " ".repeat(20)).repeat(9_000),
+            // The automaton is entered and left again as often as can be.
+            format!("{}é", "a".repeat(17)).repeat(10_000),
+            format!("{}é", " ".repeat(18)).repeat(10_000),
+            "🇩".repeat(50_000),
+            "צ\"".repeat(50_000),
+            "\u{200D}©".repeat(50_000),
+            "a".repeat(200_000),
+            "日".repeat(60_000),
+        ];
+        let rule = WordRule {
+            mode: WordMode::Uax29,
+            normalization: crate::tokenize::Normalization::None,
+            lowercase: false,
+        };
+        let mut tokenizer = Tokenizer::with_path(rule, SimdPath::Scalar).unwrap();
+        for text in texts {
+            work::take();
+            let mut spans: Vec<Span> = Vec::new();
+            tokenizer.spans(&text, &mut spans);
+            let work = work::take();
+            let head: String = text.chars().take(30).collect();
+            assert!(
+                work <= 24 * text.len() + 1000,
+                "{work} bytes looked at in {} of {head:?}",
+                text.len()
+            );
         }
     }
 }
