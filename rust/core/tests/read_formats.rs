@@ -513,7 +513,7 @@ fn large_column_chunks_are_refused_by_name() {
         },
     );
     assert!(
-        message.contains("column \"text\"") && message.contains("--max-column-chunk-bytes 5000"),
+        message.contains("column \"text\"") && message.contains("--max-column-chunk 5000"),
         "{message}"
     );
     assert_eq!(documents(&path), 1000);

@@ -241,7 +241,7 @@ fn long_records_are_left_out_by_name_and_the_limit_is_exact() {
             assert!(
                 details
                     .iter()
-                    .all(|detail| detail.contains("--max-record-bytes 100")),
+                    .all(|detail| detail.contains("--max-record-size 100")),
                 "{details:?}"
             );
             assert!(
@@ -616,7 +616,7 @@ fn values_that_make_no_sense_are_refused_by_name() {
                 max_record_bytes: 0,
                 ..ReadOptions::default()
             },
-            "max-record-bytes",
+            "max-record-size",
         ),
         (
             ReadOptions {

@@ -257,7 +257,7 @@ fn a07_long_lines() {
     let path = folder.join("line_1.1GiB_one_word.jsonl.zst");
     let message = error_of(&path, &ReadOptions::default());
     assert!(
-        message.contains(":2:") && message.contains("--max-record-bytes 536870912"),
+        message.contains(":2:") && message.contains("--max-record-size 536870912"),
         "{message}"
     );
     let (seen, report) = read_ok(

@@ -337,7 +337,7 @@ fn syntax(line: &str, error: SyntaxError) -> String {
 }
 
 fn too_long(length: u64, limit: usize) -> String {
-    format!("{length} bytes; the limit is --max-record-bytes {limit}")
+    format!("{length} bytes; the limit is --max-record-size {limit}")
 }
 
 /// The name of a text: the source's, and the member's in an archive.

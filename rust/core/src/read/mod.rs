@@ -114,8 +114,8 @@ impl ReadOptions {
             );
         }
         for (name, value) in [
-            ("max-record-bytes", self.max_record_bytes),
-            ("max-column-chunk-bytes", self.max_column_chunk_bytes),
+            ("max-record-size", self.max_record_bytes),
+            ("max-column-chunk", self.max_column_chunk_bytes),
             ("parallel-files", self.parallel_files),
             ("block-bytes", self.block_bytes),
         ] {

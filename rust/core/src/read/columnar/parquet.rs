@@ -113,13 +113,13 @@ impl ParquetCutter {
             if size > self.max_column_chunk_bytes as u64 {
                 return Err(FileFault::refused(
                     format!(
-                        "Parquet file whose row group {} has {size} bytes in column {}, more than --max-column-chunk-bytes {} allows",
+                        "Parquet file whose row group {} has {size} bytes in column {}, more than --max-column-chunk {} allows",
                         self.group + 1,
                         column.column_path(),
                         self.max_column_chunk_bytes
                     ),
                     format!(
-                        "--max-column-chunk-bytes {size} reads it; smaller row groups are better"
+                        "--max-column-chunk {size} reads it; smaller row groups are better"
                     ),
                 ));
             }

@@ -195,7 +195,7 @@ impl Table {
             if let Some(reason) = sink.emit(number, has_id.then_some(&*id), &fields, text) {
                 let limit = context.max_record_bytes;
                 sink.explain(number, reason, |_| match reason {
-                    Reason::RecordTooLong => format!("the limit is --max-record-bytes {limit}"),
+                    Reason::RecordTooLong => format!("the limit is --max-record-size {limit}"),
                     _ => format!("column {:?}", context.keys.text()),
                 });
             }
