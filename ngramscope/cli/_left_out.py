@@ -15,9 +15,8 @@ def left_out(sources: Iterable[Mapping[str, Any]]) -> list[str]:
     lines: list[str] = []
     for source in sources:
         name = source["name"]
-        lines.extend(
-            f"{name}: {count:,} records without usable text ({reason})" for reason, count in source["unusable"].items()
-        )
+        for reason, count in source["unusable"].items():
+            lines.append(f"{name}: {count:,} {'record' if count == 1 else 'records'} without usable text ({reason})")
         for sample in source.get("samples", ()):
             detail = f": {sample['detail']}" if "detail" in sample else ""
             lines.append(f"{name}, line {sample['line']}: {sample['reason']}{detail}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import console_options, group, read_options
+from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions
 from ngramscope.index.output import TABLE_VERSION, JsonLinesWriter, TableFile, TableWriter, check_fields
@@ -106,7 +106,7 @@ def command(
             console.warn(warning)
         stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
         table_file = None if out is None else _open_table(Path(out), stream, stack, files)
-        writer = table_file or JsonLinesWriter(sys.stdout.buffer, with_source=len(stream.sources) > 1)
+        writer = table_file or JsonLinesWriter(standard_output(), with_source=len(stream.sources) > 1)
         summary = _score(index, query, stream, writer)
         inputs = stream.report()
         facts = summary.to_dict(inputs=inputs)

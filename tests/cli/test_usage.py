@@ -6,7 +6,6 @@ import inspect
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,11 @@ def test_nothing_heavy_is_loaded(code: str) -> None:
 
 def test_help_comes_within_a_second(cli: Cli) -> None:
     cli("--help")  # bytecode may have to be written once
-    seconds = []
-    for _ in range(3):
-        started = time.perf_counter()
-        assert cli("--help").returncode == 0
-        seconds.append(time.perf_counter() - started)
-    assert min(seconds) < 1
+    # Processor seconds: what the program needs, also on a machine that is busy with something else.
+    before = os.times()
+    assert cli("--help").returncode == 0
+    after = os.times()
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 1
 
 
 @pytest.mark.parametrize(

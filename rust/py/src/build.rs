@@ -26,7 +26,7 @@ pub type Stream = (i32, String);
 #[pyo3(signature = (paths, out, options, *, progress = None, stream = None))]
 pub fn build_index(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<PathBuf>,
     out: PathBuf,
     options: BuildArguments,
     progress: Option<Py<PyAny>>,
@@ -46,18 +46,17 @@ pub fn build_index(
 /// Files found under `paths`, standard input, and `stream`.
 pub fn sources(
     py: Python<'_>,
-    paths: &[String],
+    paths: &[PathBuf],
     read: &ReadArguments,
     stream: Option<Stream>,
     stop: Arc<AtomicBool>,
 ) -> PyResult<Vec<Source>> {
-    let (standard_input, files): (Vec<&String>, Vec<&String>) = paths.iter().partition(|path| *path == STANDARD_INPUT);
+    let (standard_input, files): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path.as_os_str() == STANDARD_INPUT);
     if standard_input.len() > 1 {
         return Err(error::usage(py, "standard input (-) is named twice; it can be read once"));
     }
     let mut sources = Vec::new();
     if !files.is_empty() {
-        let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
         let found = py.detach(|| read::discover(&files, &read.include, &read.exclude)).map_err(|error| error::read_to_python(py, error))?;
         sources.extend(found.into_iter().map(Source::File));
     }

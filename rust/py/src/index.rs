@@ -81,7 +81,7 @@ impl PyIndex {
     fn overlap_files(
         &self,
         py: Python<'_>,
-        paths: Vec<String>,
+        paths: Vec<PathBuf>,
         read: ReadArguments,
         options: QueryArguments,
         progress: Option<Py<PyAny>>,
