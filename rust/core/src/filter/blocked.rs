@@ -18,9 +18,9 @@ const POSITIONS: u32 = 7;
 /// How many keys ahead lines are asked for: enough to cover a memory access, few enough to stay in the first-level cache.
 const AHEAD: usize = 32;
 
-/// Calls `visit(word, mask)` for each of the `K` positions of `key` while it returns true; whether all did.
+/// Calls `visit(word, bit)` for each of the `K` positions of `key`.
 #[inline(always)]
-fn positions<const K: u32>(key: u64, mut visit: impl FnMut(usize, u64) -> bool) -> bool {
+fn positions<const K: u32>(key: u64, mut visit: impl FnMut(usize, u32)) {
     let mut mixed = remix(key);
     let mut slices = mixed;
     for i in 0..K {
@@ -28,12 +28,9 @@ fn positions<const K: u32>(key: u64, mut visit: impl FnMut(usize, u64) -> bool) 
             mixed = remix(mixed);
             slices = mixed;
         }
-        if !visit(((slices >> 6) & 7) as usize, 1 << (slices & 63)) {
-            return false;
-        }
+        visit(((slices >> 6) & 7) as usize, (slices & 63) as u32);
         slices >>= 9;
     }
-    true
 }
 
 /// Runs `$body` with the constant `$K` equal to the run-time `$k`, so that the loops over positions unroll.
@@ -78,10 +75,9 @@ pub unsafe fn insert_batch(words: *mut u64, first_block: u64, keys: &[u64], geom
                 prefetch(line(next));
             }
             let block = line(key);
-            positions::<K>(key, |word, mask| {
+            positions::<K>(key, |word, bit| {
                 // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
-                unsafe { *block.add(word) |= mask };
-                true
+                unsafe { *block.add(word) |= 1 << bit };
             });
         }
     });
@@ -101,8 +97,11 @@ pub unsafe fn contains_batch(words: *const u64, first_block: u64, keys: &[u64], 
                 prefetch(line(next));
             }
             let block = line(key);
+            // All positions are tested, without a branch: on lines that are in cache a wrong guess costs more than the tests it saves.
+            let mut all = 1;
             // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
-            *hit |= u8::from(positions::<K>(key, |word, mask| (unsafe { *block.add(word) }) & mask != 0));
+            positions::<K>(key, |word, bit| all &= unsafe { *block.add(word) } >> bit);
+            *hit |= (all & 1) as u8;
         }
     });
 }
