@@ -190,11 +190,19 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Error::Read(_) => Category::Input,
-            Error::Option { .. } | Error::ReadOnce { .. } | Error::Exists { .. } | Error::OutputUnusable { .. } => Category::Usage,
-            Error::NoIndex { .. } | Error::Damaged { .. } | Error::Version { .. } | Error::Mismatch { .. } => Category::Index,
-            Error::Overfull { .. } | Error::NoRoom { .. } | Error::Io { .. } | Error::DiskFull { .. } | Error::Locked { .. } => {
-                Category::System
-            }
+            Error::Option { .. }
+            | Error::ReadOnce { .. }
+            | Error::Exists { .. }
+            | Error::OutputUnusable { .. } => Category::Usage,
+            Error::NoIndex { .. }
+            | Error::Damaged { .. }
+            | Error::Version { .. }
+            | Error::Mismatch { .. } => Category::Index,
+            Error::Overfull { .. }
+            | Error::NoRoom { .. }
+            | Error::Io { .. }
+            | Error::DiskFull { .. }
+            | Error::Locked { .. } => Category::System,
             Error::Interrupted => Category::Interrupted,
         }
     }
@@ -202,7 +210,11 @@ impl Error {
     /// Wraps the system's answer to an action on a file.
     pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_path_buf();
-        move |cause| Error::Io { path, action, cause }
+        move |cause| Error::Io {
+            path,
+            action,
+            cause,
+        }
     }
 }
 
@@ -211,7 +223,11 @@ pub fn human_bytes(bytes: f64) -> String {
     let mut value = bytes;
     for unit in ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] {
         if value < 1024.0 || unit == "PiB" {
-            return if unit == "bytes" { format!("{value} {unit}") } else { format!("{value:.2} {unit}") };
+            return if unit == "bytes" {
+                format!("{value} {unit}")
+            } else {
+                format!("{value:.2} {unit}")
+            };
         }
         value /= 1024.0;
     }

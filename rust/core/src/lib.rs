@@ -8,7 +8,9 @@
 //! Each arrow is a module; a module knows those to its left only.
 
 #[cfg(target_endian = "big")]
-compile_error!("index files are mapped as little-endian words; big-endian systems are not supported");
+compile_error!(
+    "index files are mapped as little-endian words; big-endian systems are not supported"
+);
 
 pub mod build;
 pub mod error;

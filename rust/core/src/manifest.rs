@@ -145,7 +145,10 @@ pub struct KeySet {
 impl KeySet {
     /// Geometry of a blocked filter.
     pub fn geometry(&self) -> Geometry {
-        Geometry { blocks: self.blocks, k: self.k }
+        Geometry {
+            blocks: self.blocks,
+            k: self.k,
+        }
     }
 }
 
@@ -168,7 +171,10 @@ impl Manifest {
     /// Computes the content id and names the shard files after it.
     pub fn seal(&mut self) -> Result<()> {
         self.content_id = String::new();
-        self.sets.iter_mut().flat_map(|set| &mut set.shards).for_each(|shard| shard.file = String::new());
+        self.sets
+            .iter_mut()
+            .flat_map(|set| &mut set.shards)
+            .for_each(|shard| shard.file = String::new());
         let id = blake3::hash(self.to_json().as_bytes()).to_hex()[..32].to_string();
         for set in &mut self.sets {
             let count = set.shards.len();
@@ -190,14 +196,26 @@ impl Manifest {
     /// Reads the manifest of the index folder `folder`.
     pub fn read(folder: &Path) -> Result<Manifest> {
         let path = folder.join(MANIFEST_NAME);
-        let no_index = |why: String| Error::NoIndex { path: folder.to_path_buf(), why };
-        let damaged = |why: String| Error::Damaged { path: path.clone(), why };
+        let no_index = |why: String| Error::NoIndex {
+            path: folder.to_path_buf(),
+            why,
+        };
+        let damaged = |why: String| Error::Damaged {
+            path: path.clone(),
+            why,
+        };
         let metadata = match std::fs::metadata(&path) {
             Ok(metadata) => metadata,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-                return Err(no_index(if folder.is_dir() { format!("it has no {MANIFEST_NAME}") } else { "there is no such folder".into() }));
+                return Err(no_index(if folder.is_dir() {
+                    format!("it has no {MANIFEST_NAME}")
+                } else {
+                    "there is no such folder".into()
+                }));
             }
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => return Err(no_index("it is not a folder".into())),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => {
+                return Err(no_index("it is not a folder".into()));
+            }
             Err(cause) => return Err(Error::io(&path, "open")(cause)),
         };
         if !metadata.is_file() || metadata.len() > MAX_MANIFEST_BYTES {
@@ -209,14 +227,20 @@ impl Manifest {
             format: String,
             format_version: u64,
         }
-        let version: Version = serde_json::from_slice(&text).map_err(|cause| damaged(format!("not an index manifest: {cause}")))?;
+        let version: Version = serde_json::from_slice(&text)
+            .map_err(|cause| damaged(format!("not an index manifest: {cause}")))?;
         if version.format != FORMAT_NAME {
             return Err(damaged(format!("its format is {:?}", version.format)));
         }
         if version.format_version != u64::from(FORMAT_VERSION) {
-            return Err(Error::Version { path, found: version.format_version, known: FORMAT_VERSION.into() });
+            return Err(Error::Version {
+                path,
+                found: version.format_version,
+                known: FORMAT_VERSION.into(),
+            });
         }
-        let manifest: Manifest = serde_json::from_slice(&text).map_err(|cause| damaged(cause.to_string()))?;
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|cause| damaged(cause.to_string()))?;
         let mut sealed = manifest.clone();
         sealed.seal()?;
         if sealed != manifest {
@@ -227,7 +251,11 @@ impl Manifest {
 
     /// Paths of the shard files in `folder`.
     pub fn shard_paths(&self, folder: &Path) -> Vec<PathBuf> {
-        self.sets.iter().flat_map(|set| &set.shards).map(|shard| folder.join(&shard.file)).collect()
+        self.sets
+            .iter()
+            .flat_map(|set| &set.shards)
+            .map(|shard| folder.join(&shard.file))
+            .collect()
     }
 
     /// The lengths n it has.

@@ -17,17 +17,26 @@ impl Words {
         if len == 0 {
             return Ok(Words { map: None, len });
         }
-        let bytes = len.checked_mul(8).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let bytes = len
+            .checked_mul(8)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let map = MmapMut::map_anon(bytes)?;
         // Advice only: a system without huge pages still works, slower.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
-        Ok(Words { map: Some(map), len })
+        Ok(Words {
+            map: Some(map),
+            len,
+        })
     }
 
     /// Start of the array, for writers that share it by region.
     pub fn as_ptr(&self) -> *mut u64 {
-        self.map.as_ref().map_or(std::ptr::NonNull::dangling().as_ptr(), |map| map.as_ptr().cast_mut().cast())
+        self.map
+            .as_ref()
+            .map_or(std::ptr::NonNull::dangling().as_ptr(), |map| {
+                map.as_ptr().cast_mut().cast()
+            })
     }
 
     /// Gives the memory of the words `range` back to the system where it can (whole huge pages); they read as zero or as before.
@@ -63,10 +72,18 @@ impl Words {
 
 /// Bytes that this process may still take: the least of what the system and the control groups leave. `None` where the system does not say.
 pub fn available() -> Option<u64> {
-    let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-        line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
-    });
+    let system = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find(|line| line.starts_with("MemAvailable:"))?;
+            line.split_ascii_whitespace()
+                .nth(1)?
+                .parse::<u64>()
+                .ok()
+                .map(|kib| kib * 1024)
+        });
     match (system, control_group()) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
@@ -76,7 +93,11 @@ pub fn available() -> Option<u64> {
 /// What the control groups (version 2, or the memory controller of version 1) leave, over the group and its parents.
 fn control_group() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let number = |path: String| std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let number = |path: String| {
+        std::fs::read_to_string(path)
+            .ok()
+            .and_then(|text| text.trim().parse::<u64>().ok())
+    };
     let mut least = None;
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':');
@@ -84,13 +105,20 @@ fn control_group() -> Option<u64> {
         let (root, limit, usage) = if controllers.is_empty() {
             ("/sys/fs/cgroup", "memory.max", "memory.current")
         } else if controllers.split(',').any(|c| c == "memory") {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            (
+                "/sys/fs/cgroup/memory",
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+            )
         } else {
             continue;
         };
         let mut group = group.trim_end_matches('/');
         loop {
-            if let (Some(limit), Some(usage)) = (number(format!("{root}{group}/{limit}")), number(format!("{root}{group}/{usage}"))) {
+            if let (Some(limit), Some(usage)) = (
+                number(format!("{root}{group}/{limit}")),
+                number(format!("{root}{group}/{usage}")),
+            ) {
                 let left = limit.saturating_sub(usage);
                 least = Some(least.map_or(left, |l: u64| l.min(left)));
             }
@@ -111,7 +139,8 @@ pub fn disk_free(path: &std::path::Path) -> Option<u64> {
     // SAFETY: `statvfs` fills the zeroed struct, which is valid as all zeros; the path is a valid C string.
     unsafe {
         let mut info: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(path.as_ptr(), &raw mut info) == 0).then(|| info.f_bavail as u64 * info.f_frsize as u64)
+        (libc::statvfs(path.as_ptr(), &raw mut info) == 0)
+            .then(|| info.f_bavail as u64 * info.f_frsize as u64)
     }
 }
 

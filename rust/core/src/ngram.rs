@@ -56,7 +56,9 @@ impl NgramHasher {
         for (index, (&n, &power)) in self.ns.iter().zip(&self.powers).enumerate() {
             let n = n as usize;
             // Of the batch's words, the first ones complete no n-gram while the document has fewer than n words.
-            let short = (n as u64 - 1).saturating_sub(self.words).min(hashes.len() as u64) as usize;
+            let short = (n as u64 - 1)
+                .saturating_sub(self.words)
+                .min(hashes.len() as u64) as usize;
             let first = held + short;
             self.keys.clear();
             self.keys.extend(
@@ -88,7 +90,10 @@ mod tests {
 
     /// Key of one n-gram straight from the definition.
     fn key_of(words: &[&str]) -> u64 {
-        let polynomial = words.iter().fold(0u64, |p, w| p.wrapping_mul(MULTIPLIER).wrapping_add(word_hash(w.as_bytes())));
+        let polynomial = words.iter().fold(0u64, |p, w| {
+            p.wrapping_mul(MULTIPLIER)
+                .wrapping_add(word_hash(w.as_bytes()))
+        });
         finalize(polynomial)
     }
 

@@ -63,10 +63,25 @@ impl Header {
             FilterKind::Blocked => 1,
             FilterKind::Exact => 2,
         };
-        for value in [FORMAT_VERSION, kind, self.n, self.k, self.shard, self.shards] {
+        for value in [
+            FORMAT_VERSION,
+            kind,
+            self.n,
+            self.k,
+            self.shard,
+            self.shards,
+        ] {
             put(&value.to_le_bytes());
         }
-        for value in [self.blocks, self.range.start, self.range.end, PAYLOAD_OFFSET, self.payload_bytes, CHUNK_BYTES, xxh3_64(checksums)] {
+        for value in [
+            self.blocks,
+            self.range.start,
+            self.range.end,
+            PAYLOAD_OFFSET,
+            self.payload_bytes,
+            CHUNK_BYTES,
+            xxh3_64(checksums),
+        ] {
             put(&value.to_le_bytes());
         }
         // One tier: membership only. Two (once, at least twice) would double the payload.
@@ -78,17 +93,31 @@ impl Header {
 
     /// Reads a header and checks everything that can be checked without the payload.
     fn decode(bytes: &[u8], path: &Path) -> Result<(Header, u64)> {
-        let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+        let damaged = |why: String| Error::Damaged {
+            path: path.to_path_buf(),
+            why,
+        };
         if bytes.len() < HEADER_BYTES {
-            return Err(damaged(format!("{} bytes are too few for a header", bytes.len())));
+            return Err(damaged(format!(
+                "{} bytes are too few for a header",
+                bytes.len()
+            )));
         }
-        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let u32_at =
+            |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let u64_at =
+            |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         if bytes[..8] != MAGIC {
-            return Err(damaged("it does not begin like an ngramscope index file".into()));
+            return Err(damaged(
+                "it does not begin like an ngramscope index file".into(),
+            ));
         }
         if u32_at(8) != FORMAT_VERSION {
-            return Err(Error::Version { path: path.to_path_buf(), found: u32_at(8).into(), known: FORMAT_VERSION.into() });
+            return Err(Error::Version {
+                path: path.to_path_buf(),
+                found: u32_at(8).into(),
+                known: FORMAT_VERSION.into(),
+            });
         }
         if xxh3_64(&bytes[..HEADER_BYTES - 8]) != u64_at(HEADER_BYTES - 8) {
             return Err(damaged("the header's checksum is wrong".into()));
@@ -137,8 +166,16 @@ pub struct ShardWriter {
 impl ShardWriter {
     /// Creates the file at `path`, a name that must not exist.
     pub fn create(path: &Path) -> Result<ShardWriter> {
-        let file = File::options().read(true).write(true).create_new(true).open(path).map_err(Error::io(path, "create"))?;
-        Ok(ShardWriter { path: path.to_path_buf(), file })
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(Error::io(path, "create"))?;
+        Ok(ShardWriter {
+            path: path.to_path_buf(),
+            file,
+        })
     }
 
     /// Where the file is.
@@ -149,16 +186,24 @@ impl ShardWriter {
     /// Writes payload bytes at `offset`, a multiple of [`CHUNK_BYTES`], and returns the checksums of its chunks.
     pub fn write_chunks(&self, offset: u64, payload: &[u8]) -> Result<Vec<u64>> {
         debug_assert_eq!(offset % CHUNK_BYTES, 0);
-        write_at(&self.file, payload, PAYLOAD_OFFSET + offset).map_err(Error::io(&self.path, "write"))?;
+        write_at(&self.file, payload, PAYLOAD_OFFSET + offset)
+            .map_err(Error::io(&self.path, "write"))?;
         Ok(payload.chunks(CHUNK_BYTES as usize).map(xxh3_64).collect())
     }
 
     /// Adds header and checksum table; returns the table's own checksum, which stands for the whole payload.
     pub fn finish(&self, header: &Header, checksums: &[u64]) -> Result<u64> {
-        assert_eq!(checksums.len() as u64, header.chunks(), "one checksum a chunk");
+        assert_eq!(
+            checksums.len() as u64,
+            header.chunks(),
+            "one checksum a chunk"
+        );
         let table: Vec<u8> = checksums.iter().flat_map(|c| c.to_le_bytes()).collect();
-        write_at(&self.file, &table, header.checksums_offset()).map_err(Error::io(&self.path, "write"))?;
-        self.file.set_len(header.file_bytes()).map_err(Error::io(&self.path, "write"))?;
+        write_at(&self.file, &table, header.checksums_offset())
+            .map_err(Error::io(&self.path, "write"))?;
+        self.file
+            .set_len(header.file_bytes())
+            .map_err(Error::io(&self.path, "write"))?;
         write_at(&self.file, &header.encode(&table), 0).map_err(Error::io(&self.path, "write"))?;
         Ok(xxh3_64(&table))
     }
@@ -168,14 +213,27 @@ impl ShardWriter {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd;
-            let len = self.file.metadata().map_err(Error::io(&self.path, "read the size of"))?.len();
+            let len = self
+                .file
+                .metadata()
+                .map_err(Error::io(&self.path, "read the size of"))?
+                .len();
             for offset in (0..len).step_by(STEP_BYTES as usize) {
                 if stop() {
                     return Err(Error::Interrupted);
                 }
-                let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+                let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+                    | libc::SYNC_FILE_RANGE_WRITE
+                    | libc::SYNC_FILE_RANGE_WAIT_AFTER;
                 // SAFETY: a system call on an open descriptor. Its failure is no error: the sync below decides.
-                unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset as i64, STEP_BYTES as i64, flags) };
+                unsafe {
+                    libc::sync_file_range(
+                        self.file.as_raw_fd(),
+                        offset as i64,
+                        STEP_BYTES as i64,
+                        flags,
+                    )
+                };
             }
         }
         if stop() {
@@ -193,7 +251,11 @@ fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     {
         let mut done = 0;
         while done < bytes.len() {
-            done += std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)?;
+            done += std::os::windows::fs::FileExt::seek_write(
+                file,
+                &bytes[done..],
+                offset + done as u64,
+            )?;
         }
         Ok(())
     }
@@ -217,7 +279,10 @@ pub struct Shard {
 impl Shard {
     /// Maps the file; checks header, sizes and the checksum table, not the payload ([`Shard::verify`] does). Allocates nothing of size.
     pub fn open(path: &Path) -> Result<Shard> {
-        let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+        let damaged = |why: String| Error::Damaged {
+            path: path.to_path_buf(),
+            why,
+        };
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let metadata = file.metadata().map_err(Error::io(path, "open"))?;
         if !metadata.is_file() {
@@ -226,11 +291,22 @@ impl Shard {
         // SAFETY: index files are replaced by renaming, never changed or cut in place, so the map stays valid.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path, "map"))?;
         let (header, table_checksum) = Header::decode(&map, path)?;
-        let unit = if header.kind == FilterKind::Blocked { 64 } else { 8 };
-        let blocks_fit = header.range.start <= header.range.end && header.range.end <= header.blocks;
+        let unit = if header.kind == FilterKind::Blocked {
+            64
+        } else {
+            8
+        };
+        let blocks_fit =
+            header.range.start <= header.range.end && header.range.end <= header.blocks;
         let size_fits = header.payload_bytes % unit == 0
             && header.payload_bytes <= metadata.len()
-            && (header.kind == FilterKind::Exact || header.range.end.checked_sub(header.range.start).and_then(|b| b.checked_mul(64)) == Some(header.payload_bytes));
+            && (header.kind == FilterKind::Exact
+                || header
+                    .range
+                    .end
+                    .checked_sub(header.range.start)
+                    .and_then(|b| b.checked_mul(64))
+                    == Some(header.payload_bytes));
         let k_fits = match header.kind {
             FilterKind::Blocked => (1..=crate::filter::math::MAX_K).contains(&header.k),
             FilterKind::Exact => header.k == 0,
@@ -239,21 +315,35 @@ impl Shard {
             return Err(damaged("the header contradicts itself".into()));
         }
         if metadata.len() != header.file_bytes() {
-            return Err(damaged(format!("it has {} bytes instead of {}", metadata.len(), header.file_bytes())));
+            return Err(damaged(format!(
+                "it has {} bytes instead of {}",
+                metadata.len(),
+                header.file_bytes()
+            )));
         }
         if xxh3_64(&map[header.checksums_offset() as usize..]) != table_checksum {
             return Err(damaged("the checksum table is wrong".into()));
         }
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Random);
-        Ok(Shard { path: path.to_path_buf(), header, payload: Payload::Mapped(map), table_checksum })
+        Ok(Shard {
+            path: path.to_path_buf(),
+            header,
+            payload: Payload::Mapped(map),
+            table_checksum,
+        })
     }
 
     /// Copies the payload into huge pages; queries then touch no file.
     pub fn load(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
-        let mut words = Words::zeroed(self.words().len()).map_err(Error::io(&self.path, "take memory for"))?;
+        let mut words =
+            Words::zeroed(self.words().len()).map_err(Error::io(&self.path, "take memory for"))?;
         let step = (STEP_BYTES / 8) as usize;
-        for (to, from) in words.as_mut_slice().chunks_mut(step).zip(self.words().chunks(step)) {
+        for (to, from) in words
+            .as_mut_slice()
+            .chunks_mut(step)
+            .zip(self.words().chunks(step))
+        {
             if stop() {
                 return Err(Error::Interrupted);
             }
@@ -277,7 +367,8 @@ impl Shard {
     pub fn words(&self) -> &[u64] {
         match &self.payload {
             Payload::Mapped(map) => {
-                let bytes = &map[PAYLOAD_OFFSET as usize..(PAYLOAD_OFFSET + self.header.payload_bytes) as usize];
+                let bytes = &map[PAYLOAD_OFFSET as usize
+                    ..(PAYLOAD_OFFSET + self.header.payload_bytes) as usize];
                 // SAFETY: the payload begins at a page of the map, so it is aligned; any bit pattern is a valid u64.
                 unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 8) }
             }
@@ -288,18 +379,35 @@ impl Shard {
     /// Compares the payload with its checksums, and the order of an exact set's keys; `step` is told of the bytes done and may stop.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         let file = Shard::open(&self.path)?;
-        let Payload::Mapped(map) = &file.payload else { unreachable!("just mapped") };
+        let Payload::Mapped(map) = &file.payload else {
+            unreachable!("just mapped")
+        };
         let table = &map[self.header.checksums_offset() as usize..];
-        let damaged = |why: String| Err(Error::Damaged { path: self.path.clone(), why });
+        let damaged = |why: String| {
+            Err(Error::Damaged {
+                path: self.path.clone(),
+                why,
+            })
+        };
         let mut last_key = None;
-        for (chunk, (words, want)) in file.words().chunks((CHUNK_BYTES / 8) as usize).zip(table.chunks_exact(8)).enumerate() {
+        for (chunk, (words, want)) in file
+            .words()
+            .chunks((CHUNK_BYTES / 8) as usize)
+            .zip(table.chunks_exact(8))
+            .enumerate()
+        {
             // SAFETY: viewing words as bytes.
-            let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
+            let bytes =
+                unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
             if xxh3_64(bytes).to_le_bytes() != want {
-                return damaged(format!("MiB {chunk} of the payload does not match its checksum"));
+                return damaged(format!(
+                    "MiB {chunk} of the payload does not match its checksum"
+                ));
             }
             if self.header.kind == FilterKind::Exact {
-                if last_key.is_some_and(|last| last >= words[0]) || words.windows(2).any(|pair| pair[0] >= pair[1]) {
+                if last_key.is_some_and(|last| last >= words[0])
+                    || words.windows(2).any(|pair| pair[0] >= pair[1])
+                {
                     return damaged(format!("the keys in MiB {chunk} are not in order"));
                 }
                 last_key = words.last().copied();

@@ -17,7 +17,9 @@ pub struct Sketch {
 
 impl Default for Sketch {
     fn default() -> Self {
-        Sketch { registers: vec![0; REGISTERS] }
+        Sketch {
+            registers: vec![0; REGISTERS],
+        }
     }
 }
 
@@ -61,7 +63,11 @@ impl Sketch {
             z = 0.5 * (z + f64::from(count[rank]));
         }
         z += m * sigma(f64::from(count[0]) / m);
-        if z.is_infinite() { 0.0 } else { m * m / (2.0 * log(2.0) * z) }
+        if z.is_infinite() {
+            0.0
+        } else {
+            m * m / (2.0 * log(2.0) * z)
+        }
     }
 }
 
@@ -112,7 +118,10 @@ mod tests {
                 sketch.insert(finalize(i ^ 0x1234_5678_9abc_def0));
             }
             let error = (sketch.estimate() - count as f64).abs();
-            assert!(error <= 4.0 * Sketch::STANDARD_ERROR * count as f64 + 0.5, "{count}: off by {error}");
+            assert!(
+                error <= 4.0 * Sketch::STANDARD_ERROR * count as f64 + 0.5,
+                "{count}: off by {error}"
+            );
         }
     }
 

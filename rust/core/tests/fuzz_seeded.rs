@@ -6,8 +6,30 @@ use ngramscope_core::hash::finalize;
 
 /// Pieces that random bytes seldom hit upon.
 const PIECES: [&[u8]; 24] = [
-    b"{\"text\": \"", b"\"}\n", b"\\u00e9", b"\\ud800", b"\n", b"\r\n", b"{", b"}", b"[", b"null", b"1e400", b"NaN", b"\"id\": 7, ", b"\xEF\xBB\xBF",
-    "naïve – ‘curly’".as_bytes(), "日本語".as_bytes(), "a\u{200D}\u{308}".as_bytes(), b"\x1F\x8B\x08\0\0\0\0\0", b"\x28\xB5\x2F\xFD", b"PAR1", b"PK\x03\x04", b"BZh9", b"  ", b"word ",
+    b"{\"text\": \"",
+    b"\"}\n",
+    b"\\u00e9",
+    b"\\ud800",
+    b"\n",
+    b"\r\n",
+    b"{",
+    b"}",
+    b"[",
+    b"null",
+    b"1e400",
+    b"NaN",
+    b"\"id\": 7, ",
+    b"\xEF\xBB\xBF",
+    "naïve – ‘curly’".as_bytes(),
+    "日本語".as_bytes(),
+    "a\u{200D}\u{308}".as_bytes(),
+    b"\x1F\x8B\x08\0\0\0\0\0",
+    b"\x28\xB5\x2F\xFD",
+    b"PAR1",
+    b"PK\x03\x04",
+    b"BZh9",
+    b"  ",
+    b"word ",
 ];
 
 fn run(count: u64, body: impl Fn(&[u8])) {

@@ -41,7 +41,10 @@ pub enum Store {
     /// A filter's blocks; a lock for each region.
     Blocked { words: Words, locks: Vec<Mutex<()>> },
     /// An exact set's keys by region, with repeats; `held` counts their bytes.
-    Exact { regions: Vec<Mutex<ExactRegion>>, held: AtomicU64 },
+    Exact {
+        regions: Vec<Mutex<ExactRegion>>,
+        held: AtomicU64,
+    },
 }
 
 /// Keys of one region and the length at which repeats are removed next.
@@ -73,14 +76,31 @@ impl Ranges {
         let mut ranges: Vec<Option<MemoryRange>> = plan.sets.iter().map(|_| None).collect();
         for window in pass {
             let set = &plan.sets[window.set];
-            ranges[window.set] = Some(MemoryRange::new(set.kind, set.geometry, Window { set: window.set, blocks: window.blocks.clone() }, set.sizing.sized_for)?);
+            ranges[window.set] = Some(MemoryRange::new(
+                set.kind,
+                set.geometry,
+                Window {
+                    set: window.set,
+                    blocks: window.blocks.clone(),
+                },
+                set.sizing.sized_for,
+            )?);
         }
-        Ok(Ranges { ranges, memory: plan.memory })
+        Ok(Ranges {
+            ranges,
+            memory: plan.memory,
+        })
     }
 
     /// A thread's buffers.
     pub fn buffers(&self) -> Buffers<'_> {
-        Buffers { of_set: self.ranges.iter().map(|range| range.as_ref().map(RangeBuffers::new)).collect() }
+        Buffers {
+            of_set: self
+                .ranges
+                .iter()
+                .map(|range| range.as_ref().map(RangeBuffers::new))
+                .collect(),
+        }
     }
 
     /// Whether an exact set outgrew the memory allowed, which the number it was sized for did not foretell.
@@ -100,10 +120,17 @@ impl Ranges {
 }
 
 impl MemoryRange {
-    fn new(kind: FilterKind, geometry: Geometry, window: Window, sized_for: u64) -> Result<MemoryRange> {
+    fn new(
+        kind: FilterKind,
+        geometry: Geometry,
+        window: Window,
+        sized_for: u64,
+    ) -> Result<MemoryRange> {
         let blocks = window.blocks.end - window.blocks.start;
         let region_blocks = match kind {
-            FilterKind::Blocked => (REGION_BYTES / BLOCK_BYTES).max(blocks.div_ceil(MAX_REGIONS)).min(blocks.div_ceil(MIN_REGIONS)),
+            FilterKind::Blocked => (REGION_BYTES / BLOCK_BYTES)
+                .max(blocks.div_ceil(MAX_REGIONS))
+                .min(blocks.div_ceil(MIN_REGIONS)),
             FilterKind::Exact => {
                 let keys = u128::from(sized_for) * u128::from(blocks) / u128::from(geometry.blocks);
                 let regions = (keys as u64 * 8 / REGION_BYTES).clamp(MIN_REGIONS, MAX_REGIONS);
@@ -114,21 +141,40 @@ impl MemoryRange {
         let regions = (blocks.max(1) - 1 >> shift) as usize + 1;
         let store = match kind {
             FilterKind::Blocked => {
-                let words = Words::zeroed(blocks as usize * blocked::BLOCK_WORDS).map_err(|_| Error::NoRoom {
-                    needed: blocks * BLOCK_BYTES,
-                    available: crate::memory::available().unwrap_or(0),
-                    place: "memory".into(),
-                    detail: "a range of the filter".into(),
-                    advice: "give a smaller --memory".into(),
-                })?;
-                Store::Blocked { words, locks: (0..regions).map(|_| Mutex::new(())).collect() }
+                let words =
+                    Words::zeroed(blocks as usize * blocked::BLOCK_WORDS).map_err(|_| {
+                        Error::NoRoom {
+                            needed: blocks * BLOCK_BYTES,
+                            available: crate::memory::available().unwrap_or(0),
+                            place: "memory".into(),
+                            detail: "a range of the filter".into(),
+                            advice: "give a smaller --memory".into(),
+                        }
+                    })?;
+                Store::Blocked {
+                    words,
+                    locks: (0..regions).map(|_| Mutex::new(())).collect(),
+                }
             }
             FilterKind::Exact => Store::Exact {
-                regions: (0..regions).map(|_| Mutex::new(ExactRegion { keys: Vec::new(), limit: FIRST_DEDUP })).collect(),
+                regions: (0..regions)
+                    .map(|_| {
+                        Mutex::new(ExactRegion {
+                            keys: Vec::new(),
+                            limit: FIRST_DEDUP,
+                        })
+                    })
+                    .collect(),
                 held: AtomicU64::new(0),
             },
         };
-        Ok(MemoryRange { window, geometry, shift, regions, store })
+        Ok(MemoryRange {
+            window,
+            geometry,
+            shift,
+            regions,
+            store,
+        })
     }
 
     fn held(&self) -> u64 {
@@ -142,12 +188,23 @@ impl MemoryRange {
     fn apply(&self, region: usize, keys: &[u64]) {
         match &self.store {
             Store::Blocked { words, locks } => {
-                let _held = locks[region].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let _held = locks[region]
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
                 // SAFETY: the blocks of all keys lie in this region of the range; the region's lock is held.
-                unsafe { blocked::insert_batch(words.as_ptr(), self.window.blocks.start, keys, self.geometry) }
+                unsafe {
+                    blocked::insert_batch(
+                        words.as_ptr(),
+                        self.window.blocks.start,
+                        keys,
+                        self.geometry,
+                    )
+                }
             }
             Store::Exact { regions, held } => {
-                let mut region = regions[region].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut region = regions[region]
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
                 let before = region.keys.len() as u64;
                 region.keys.extend_from_slice(keys);
                 if region.keys.len() >= region.limit {
@@ -174,12 +231,25 @@ struct RangeBuffers<'a> {
 impl<'a> RangeBuffers<'a> {
     fn new(range: &'a MemoryRange) -> Self {
         let keys = Words::zeroed(range.regions * BUFFER_KEYS).expect("at most 16 MiB");
-        RangeBuffers { range, keys, lens: vec![0; range.regions] }
+        RangeBuffers {
+            range,
+            keys,
+            lens: vec![0; range.regions],
+        }
     }
 
     fn push(&mut self, keys: &[u64]) {
-        let MemoryRange { window, geometry, shift, .. } = self.range;
-        let (start, blocks, whole) = (window.blocks.start, window.blocks.end - window.blocks.start, geometry.blocks);
+        let MemoryRange {
+            window,
+            geometry,
+            shift,
+            ..
+        } = self.range;
+        let (start, blocks, whole) = (
+            window.blocks.start,
+            window.blocks.end - window.blocks.start,
+            geometry.blocks,
+        );
         let buffers = self.keys.as_mut_slice();
         for &key in keys {
             let block = block_of(key, whole).wrapping_sub(start);

@@ -122,16 +122,28 @@ pub struct BuildSummary {
 ///
 /// Either the whole index appears under `out`, or `out` is as it was before. Errors of the sources are those of the first bad record
 /// in file and line order, whatever the threads.
-pub fn build(sources: Vec<Source>, out: &Path, options: &BuildOptions, tick: Tick<'_>) -> Result<BuildSummary> {
+pub fn build(
+    sources: Vec<Source>,
+    out: &Path,
+    options: &BuildOptions,
+    tick: Tick<'_>,
+) -> Result<BuildSummary> {
     let started = Instant::now();
     let options = plan::check_options(options)?;
-    let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let threads = options
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let mut output = output::Output::open(out, options.force)?;
     let mut warnings = output.stale_files();
     let mut seconds = Seconds::default();
 
     let sources = output::Rereadable::new(sources, options.spool, &output, tick)?;
-    let mut walk = walk::Walk { sources: &sources, options: &options, threads, report: None };
+    let mut walk = walk::Walk {
+        sources: &sources,
+        options: &options,
+        threads,
+        report: None,
+    };
 
     let counted = if options.expected_ngrams.is_none() {
         sources.require_rereadable()?;
@@ -182,25 +194,48 @@ pub fn build(sources: Vec<Source>, out: &Path, options: &BuildOptions, tick: Tic
     if manifest.sets.iter().all(|set| set.occurrences == 0) {
         warnings.push("the index is EMPTY: no document has an n-gram of these lengths, so every candidate will have an overlap of 0".into());
     }
-    let index_bytes = manifest.sets.iter().flat_map(|set| &set.shards).map(|shard| shard.bytes).sum();
-    Ok(BuildSummary { manifest, report, passes: plan.passes.len() as u32, index_bytes, warnings, seconds })
+    let index_bytes = manifest
+        .sets
+        .iter()
+        .flat_map(|set| &set.shards)
+        .map(|shard| shard.bytes)
+        .sum();
+    Ok(BuildSummary {
+        manifest,
+        report,
+        passes: plan.passes.len() as u32,
+        index_bytes,
+        warnings,
+        seconds,
+    })
 }
 
 fn overfull(set: &KeySet) -> Error {
     Error::Overfull {
         n: set.n,
         sized_for: set.sizing.as_ref().map_or(0, |sizing| sizing.sized_for),
-        real: set.distinct.map_or_else(|| format!("more than {}", set.blocks * 512), |count| format!("{count:.0}")),
+        real: set.distinct.map_or_else(
+            || format!("more than {}", set.blocks * 512),
+            |count| format!("{count:.0}"),
+        ),
         fill: set.fill.unwrap_or(1.0),
         rate: set.rate,
         target: set.target_rate.unwrap_or(0.0),
     }
 }
 
-fn manifest(options: &BuildOptions, sets: Vec<KeySet>, report: &ReadReport, words: u64) -> Manifest {
+fn manifest(
+    options: &BuildOptions,
+    sets: Vec<KeySet>,
+    report: &ReadReport,
+    words: u64,
+) -> Manifest {
     let mut sources = report.sources.clone();
     sources.sort_by(|a, b| (&a.name, a.bytes, &a.blake3).cmp(&(&b.name, b.bytes, &b.blake3)));
-    let mut counts = Counts { words, ..Counts::default() };
+    let mut counts = Counts {
+        words,
+        ..Counts::default()
+    };
     for source in &sources {
         counts.records += source.records;
         counts.documents += source.documents;
@@ -216,7 +251,10 @@ fn manifest(options: &BuildOptions, sets: Vec<KeySet>, report: &ReadReport, word
         name: options.name.clone(),
         demo: options.demo,
         partial: report.partial(),
-        words: WordSettings { rule: options.rule.clone(), unicode: UNICODE_VERSION.into() },
+        words: WordSettings {
+            rule: options.rule.clone(),
+            unicode: UNICODE_VERSION.into(),
+        },
         hash: crate::hash::HASH_ID.into(),
         counting_unit: "occurrence".into(),
         tiers: 1,

@@ -29,9 +29,14 @@ pub struct Output {
 impl Output {
     /// Creates or takes over `folder`.
     pub fn open(folder: &Path, force: bool) -> Result<Output> {
-        let unusable = |why: &str| Error::OutputUnusable { path: folder.to_path_buf(), why: why.into() };
+        let unusable = |why: &str| Error::OutputUnusable {
+            path: folder.to_path_buf(),
+            why: why.into(),
+        };
         let created = match fs::metadata(folder) {
-            Ok(metadata) if !metadata.is_dir() => return Err(unusable("it exists and is not a folder")),
+            Ok(metadata) if !metadata.is_dir() => {
+                return Err(unusable("it exists and is not a folder"));
+            }
             Ok(_) => false,
             Err(_) => {
                 fs::create_dir_all(folder).map_err(Error::io(folder, "create the folder"))?;
@@ -39,17 +44,34 @@ impl Output {
             }
         };
         let lock = lock(folder)?;
-        let mut output = Output { folder: folder.to_path_buf(), created, committed: false, renamed: Vec::new(), stale: Vec::new(), _lock: lock };
+        let mut output = Output {
+            folder: folder.to_path_buf(),
+            created,
+            committed: false,
+            renamed: Vec::new(),
+            stale: Vec::new(),
+            _lock: lock,
+        };
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
-            names.push(entry.map_err(Error::io(folder, "list"))?.file_name().to_string_lossy().into_owned());
+            names.push(
+                entry
+                    .map_err(Error::io(folder, "list"))?
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
         }
         let has_index = names.iter().any(|name| name == MANIFEST_NAME);
         if has_index && !force {
-            return Err(Error::Exists { path: folder.to_path_buf() });
+            return Err(Error::Exists {
+                path: folder.to_path_buf(),
+            });
         }
         names.retain(|name| name != LOCK_NAME);
-        let (stale, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name.starts_with(TEMPORARY_PREFIX));
+        let (stale, others): (Vec<_>, Vec<_>) = names
+            .into_iter()
+            .partition(|name| name.starts_with(TEMPORARY_PREFIX));
         if !has_index && others.iter().any(|name| !name.ends_with(".ngs")) {
             return Err(unusable("it holds other files and no index"));
         }
@@ -65,7 +87,11 @@ impl Output {
     pub fn stale_files(&mut self) -> Vec<String> {
         let stale = std::mem::take(&mut self.stale);
         let list = stale.join(", ");
-        if stale.is_empty() { Vec::new() } else { vec![format!("removed what an unfinished build had left: {list}")] }
+        if stale.is_empty() {
+            Vec::new()
+        } else {
+            vec![format!("removed what an unfinished build had left: {list}")]
+        }
     }
 
     /// The folder.
@@ -75,12 +101,15 @@ impl Output {
 
     /// A name for a temporary file.
     pub fn temporary(&self, what: &str) -> PathBuf {
-        self.folder.join(format!("{TEMPORARY_PREFIX}{}-{what}", std::process::id()))
+        self.folder
+            .join(format!("{TEMPORARY_PREFIX}{}-{what}", std::process::id()))
     }
 
     /// Gives all files their final names, the manifest last, and removes those of the index that was replaced.
     pub fn commit(&mut self, manifest: &Manifest, temporary_shards: &[PathBuf]) -> Result<()> {
-        let old = Manifest::read(&self.folder).map(|old| old.shard_paths(&self.folder)).unwrap_or_default();
+        let old = Manifest::read(&self.folder)
+            .map(|old| old.shard_paths(&self.folder))
+            .unwrap_or_default();
         let new = manifest.shard_paths(&self.folder);
         for (temporary, path) in temporary_shards.iter().zip(&new) {
             fs::rename(temporary, path).map_err(Error::io(path, "rename into place"))?;
@@ -90,14 +119,21 @@ impl Output {
         }
         sync_folder(&self.folder);
         let temporary = self.temporary(MANIFEST_NAME);
-        let write = |file: &mut File| file.write_all(manifest.to_json().as_bytes()).and_then(|()| file.sync_all());
-        File::create(&temporary).and_then(|mut file| write(&mut file)).map_err(Error::io(&temporary, "write"))?;
+        let write = |file: &mut File| {
+            file.write_all(manifest.to_json().as_bytes())
+                .and_then(|()| file.sync_all())
+        };
+        File::create(&temporary)
+            .and_then(|mut file| write(&mut file))
+            .map_err(Error::io(&temporary, "write"))?;
         let path = self.folder.join(MANIFEST_NAME);
         fs::rename(&temporary, &path).map_err(Error::io(&path, "rename into place"))?;
         sync_folder(&self.folder);
         self.committed = true;
         // Readers that still map the old files keep them; a file that cannot be removed now does no harm.
-        old.iter().filter(|path| !new.contains(path)).for_each(|path| drop(fs::remove_file(path)));
+        old.iter()
+            .filter(|path| !new.contains(path))
+            .for_each(|path| drop(fs::remove_file(path)));
         Ok(())
     }
 }
@@ -105,11 +141,18 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         let temporary = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for entry in temporary.filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX)) {
+        for entry in temporary.filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(TEMPORARY_PREFIX)
+        }) {
             let _ = fs::remove_file(entry.path());
         }
         if !self.committed {
-            self.renamed.iter().for_each(|path| drop(fs::remove_file(path)));
+            self.renamed
+                .iter()
+                .for_each(|path| drop(fs::remove_file(path)));
         }
         let _ = fs::remove_file(self.folder.join(LOCK_NAME));
         if self.created && !self.committed {
@@ -123,10 +166,19 @@ impl Drop for Output {
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK_NAME);
     loop {
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(Error::io(&path, "create the lock file"))?;
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(Error::io(&path, "create the lock file"))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Err(Error::Locked { path: folder.to_path_buf() }),
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(Error::Locked {
+                    path: folder.to_path_buf(),
+                });
+            }
             Err(fs::TryLockError::Error(cause)) => return Err(Error::io(&path, "lock")(cause)),
         }
         // The holder before us may have removed the file between our opening and locking it.
@@ -163,12 +215,21 @@ enum Kept {
     File(InputFile),
     Once(String, Mutex<Option<Box<dyn Read + Send>>>),
     /// A compressed copy of a stream, with the stream's own size and digest.
-    Spooled { copy: InputFile, bytes: u64, blake3: String },
+    Spooled {
+        copy: InputFile,
+        bytes: u64,
+        blake3: String,
+    },
 }
 
 impl Rereadable {
     /// Takes the sources; streams are copied first when `spool` is set.
-    pub fn new(sources: Vec<Source>, spool: bool, output: &Output, tick: Tick<'_>) -> Result<Rereadable> {
+    pub fn new(
+        sources: Vec<Source>,
+        spool: bool,
+        output: &Output,
+        tick: Tick<'_>,
+    ) -> Result<Rereadable> {
         let mut kept = Vec::new();
         for source in sources {
             kept.push(match source {
@@ -185,8 +246,16 @@ impl Rereadable {
 
     /// An error when a source can be read only once.
     pub fn require_rereadable(&self) -> Result<()> {
-        match self.sources.iter().find_map(|source| if let Kept::Once(name, _) = source { Some(name) } else { None }) {
-            Some(name) => Err(Error::ReadOnce { source_name: name.clone() }),
+        match self.sources.iter().find_map(|source| {
+            if let Kept::Once(name, _) = source {
+                Some(name)
+            } else {
+                None
+            }
+        }) {
+            Some(name) => Err(Error::ReadOnce {
+                source_name: name.clone(),
+            }),
             None => Ok(()),
         }
     }
@@ -196,10 +265,18 @@ impl Rereadable {
         self.sources
             .iter()
             .map(|source| match source {
-                Kept::File(file) | Kept::Spooled { copy: file, .. } => Ok(Source::File(file.clone())),
-                Kept::Once(name, stream) => match stream.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
+                Kept::File(file) | Kept::Spooled { copy: file, .. } => {
+                    Ok(Source::File(file.clone()))
+                }
+                Kept::Once(name, stream) => match stream
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner())
+                    .take()
+                {
                     Some(stream) => Ok(Source::Stream(name.clone(), stream)),
-                    None => Err(Error::ReadOnce { source_name: name.clone() }),
+                    None => Err(Error::ReadOnce {
+                        source_name: name.clone(),
+                    }),
                 },
             })
             .collect()
@@ -231,7 +308,12 @@ impl Rereadable {
 }
 
 /// Copies a stream to `path` through zstd. (A stream that is compressed already is compressed twice: the reader unpacks both.)
-fn copy(name: String, mut stream: Box<dyn Read + Send>, path: PathBuf, tick: Tick<'_>) -> Result<Kept> {
+fn copy(
+    name: String,
+    mut stream: Box<dyn Read + Send>,
+    path: PathBuf,
+    tick: Tick<'_>,
+) -> Result<Kept> {
     let failed = |action: &'static str| {
         let path = path.clone();
         move |cause| Error::io(&path, action)(cause)
@@ -241,7 +323,17 @@ fn copy(name: String, mut stream: Box<dyn Read + Send>, path: PathBuf, tick: Tic
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 1 << 20];
     let started = std::time::Instant::now();
-    let mut progress = Progress { phase: "spool", pass: 1, passes: 1, documents: 0, bytes_done: 0, bytes_total: 0, ngrams: 0, fill: None, seconds: 0.0 };
+    let mut progress = Progress {
+        phase: "spool",
+        pass: 1,
+        passes: 1,
+        documents: 0,
+        bytes_done: 0,
+        bytes_total: 0,
+        ngrams: 0,
+        fill: None,
+        seconds: 0.0,
+    };
     loop {
         let count = match stream.read(&mut buffer) {
             Ok(0) => break,
@@ -250,7 +342,9 @@ fn copy(name: String, mut stream: Box<dyn Read + Send>, path: PathBuf, tick: Tic
             Err(cause) => return Err(Error::io(Path::new(&name), "read")(cause)),
         };
         hasher.update(&buffer[..count]);
-        encoder.write_all(&buffer[..count]).map_err(failed("write"))?;
+        encoder
+            .write_all(&buffer[..count])
+            .map_err(failed("write"))?;
         progress.bytes_done += count as u64;
         progress.seconds = started.elapsed().as_secs_f64();
         if tick(&progress) == ControlFlow::Break(()) {
@@ -260,6 +354,15 @@ fn copy(name: String, mut stream: Box<dyn Read + Send>, path: PathBuf, tick: Tic
     encoder.finish().map_err(failed("write"))?;
     let metadata = fs::metadata(&path).map_err(failed("read the size of"))?;
     let modified = metadata.modified().map_err(failed("read the time of"))?;
-    let copy = InputFile { path, name, bytes: metadata.len(), modified };
-    Ok(Kept::Spooled { copy, bytes: progress.bytes_done, blake3: hasher.finalize().to_hex().to_string() })
+    let copy = InputFile {
+        path,
+        name,
+        bytes: metadata.len(),
+        modified,
+    };
+    Ok(Kept::Spooled {
+        copy,
+        bytes: progress.bytes_done,
+        blake3: hasher.finalize().to_hex().to_string(),
+    })
 }

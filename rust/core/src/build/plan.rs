@@ -57,7 +57,13 @@ pub struct Plan {
 
 /// Checks everything about the options that needs no corpus; sorts and unites the lengths n.
 pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
-    let refuse = |option: &'static str, value: String, advice: &str| Err(Error::Option { option, value, advice: advice.into() });
+    let refuse = |option: &'static str, value: String, advice: &str| {
+        Err(Error::Option {
+            option,
+            value,
+            advice: advice.into(),
+        })
+    };
     let mut options = options.clone();
     options.ns.sort_unstable();
     options.ns.dedup();
@@ -65,20 +71,36 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
         return refuse("--n", "nothing".into(), "give at least one n-gram length");
     }
     if let Some(&n) = options.ns.iter().find(|&&n| n == 0 || n > MAX_N) {
-        return refuse("--n", n.to_string(), &format!("n-grams have 1 to {MAX_N} words"));
+        return refuse(
+            "--n",
+            n.to_string(),
+            &format!("n-grams have 1 to {MAX_N} words"),
+        );
     }
     if !(options.filter_fpr > 0.0 && options.filter_fpr < 1.0) {
-        return refuse("--filter-fpr", options.filter_fpr.to_string(), "a rate lies between 0 and 1, both excluded (0.005 is usual)");
+        return refuse(
+            "--filter-fpr",
+            options.filter_fpr.to_string(),
+            "a rate lies between 0 and 1, both excluded (0.005 is usual)",
+        );
     }
     if let Some(expected) = options.expected_ngrams
         && (expected == 0 || expected >= 1 << 63)
     {
-        return refuse("--expected-ngrams", expected.to_string(), "give a number of distinct n-grams from 1 to 2^63 - 1, or leave it out to have them counted first");
+        return refuse(
+            "--expected-ngrams",
+            expected.to_string(),
+            "give a number of distinct n-grams from 1 to 2^63 - 1, or leave it out to have them counted first",
+        );
     }
     if let Some(shards) = options.shards
         && (shards == 0 || shards > MAX_SHARDS)
     {
-        return refuse("--shards", shards.to_string(), &format!("from 1 to {MAX_SHARDS}"));
+        return refuse(
+            "--shards",
+            shards.to_string(),
+            &format!("from 1 to {MAX_SHARDS}"),
+        );
     }
     if options.threads == Some(0) {
         return refuse("--threads", "0".into(), "at least 1");
@@ -86,7 +108,11 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
     if let Some(memory) = options.memory
         && memory < MINIMUM_MEMORY
     {
-        return refuse("--memory", human_bytes(memory as f64), &format!("at least {}", human_bytes(MINIMUM_MEMORY as f64)));
+        return refuse(
+            "--memory",
+            human_bytes(memory as f64),
+            &format!("at least {}", human_bytes(MINIMUM_MEMORY as f64)),
+        );
     }
     Ok(options)
 }
@@ -98,11 +124,28 @@ impl Plan {
             .ns
             .iter()
             .enumerate()
-            .map(|(index, &n)| SetPlan::new(n, options, sizing(options, counted.map(|sketches| &sketches[index]))))
+            .map(|(index, &n)| {
+                SetPlan::new(
+                    n,
+                    options,
+                    sizing(options, counted.map(|sketches| &sketches[index])),
+                )
+            })
             .collect::<Result<_>>()?;
-        let memory = options.memory.unwrap_or_else(|| memory::available().map_or(FALLBACK_MEMORY, |bytes| bytes / 5 * 4));
-        let disk_bytes: u64 = sets.iter().map(SetPlan::disk_bytes).fold(0, u64::saturating_add);
-        let plan = Plan { passes: Vec::new(), memory, target_rate: options.filter_fpr, disk_bytes, sets };
+        let memory = options
+            .memory
+            .unwrap_or_else(|| memory::available().map_or(FALLBACK_MEMORY, |bytes| bytes / 5 * 4));
+        let disk_bytes: u64 = sets
+            .iter()
+            .map(SetPlan::disk_bytes)
+            .fold(0, u64::saturating_add);
+        let plan = Plan {
+            passes: Vec::new(),
+            memory,
+            target_rate: options.filter_fpr,
+            disk_bytes,
+            sets,
+        };
         plan.check_room(out)?;
         let passes = match options.kind {
             FilterKind::Blocked => plan.blocked_passes(),
@@ -114,17 +157,29 @@ impl Plan {
     fn check_room(&self, out: &Path) -> Result<()> {
         let sizes: Vec<String> = self.sets.iter().map(SetPlan::describe).collect();
         let no_room = |available: u64, place: &str, advice: String| {
-            Err(Error::NoRoom { needed: self.disk_bytes, available, place: place.into(), detail: sizes.join(", "), advice })
+            Err(Error::NoRoom {
+                needed: self.disk_bytes,
+                available,
+                place: place.into(),
+                detail: sizes.join(", "),
+                advice,
+            })
         };
         let memory = human_bytes(self.memory as f64);
         if let Some(free) = memory::disk_free(out)
             && self.disk_bytes > free
         {
-            let advice = format!("nothing was allocated ({memory} of memory would do, in {} passes); use another --out, a higher --filter-fpr, or a smaller corpus; without --expected-ngrams the distinct n-grams are counted first", self.disk_bytes.div_ceil(self.memory.max(1)));
+            let advice = format!(
+                "nothing was allocated ({memory} of memory would do, in {} passes); use another --out, a higher --filter-fpr, or a smaller corpus; without --expected-ngrams the distinct n-grams are counted first",
+                self.disk_bytes.div_ceil(self.memory.max(1))
+            );
             return no_room(free, "the disk", advice);
         }
         if self.memory < MINIMUM_MEMORY {
-            let advice = format!("at least {} must be left for filter ranges (--memory overrides the estimate)", human_bytes(MINIMUM_MEMORY as f64));
+            let advice = format!(
+                "at least {} must be left for filter ranges (--memory overrides the estimate)",
+                human_bytes(MINIMUM_MEMORY as f64)
+            );
             return no_room(self.memory, "memory", advice);
         }
         Ok(())
@@ -170,14 +225,34 @@ impl Plan {
 
     /// All sets at once when they fit, else each in equal ranges of keys.
     fn exact_passes(&self) -> Vec<Vec<Window>> {
-        let needs: Vec<u64> = self.sets.iter().map(|set| set.sizing.sized_for.saturating_mul(EXACT_BYTES_PER_KEY)).collect();
-        if needs.iter().fold(0, |sum: u64, &need| sum.saturating_add(need)) <= self.memory {
-            return vec![(0..self.sets.len()).map(|set| Window { set, blocks: 0..KEY_RANGES }).collect()];
+        let needs: Vec<u64> = self
+            .sets
+            .iter()
+            .map(|set| set.sizing.sized_for.saturating_mul(EXACT_BYTES_PER_KEY))
+            .collect();
+        if needs
+            .iter()
+            .fold(0, |sum: u64, &need| sum.saturating_add(need))
+            <= self.memory
+        {
+            return vec![
+                (0..self.sets.len())
+                    .map(|set| Window {
+                        set,
+                        blocks: 0..KEY_RANGES,
+                    })
+                    .collect(),
+            ];
         }
         let mut passes = Vec::new();
         for (set, need) in needs.iter().enumerate() {
             let parts = need.div_ceil(self.memory).clamp(1, KEY_RANGES);
-            passes.extend((0..parts).map(|part| vec![Window { set, blocks: share(KEY_RANGES, part, parts)..share(KEY_RANGES, part + 1, parts) }]));
+            passes.extend((0..parts).map(|part| {
+                vec![Window {
+                    set,
+                    blocks: share(KEY_RANGES, part, parts)..share(KEY_RANGES, part + 1, parts),
+                }]
+            }));
         }
         passes
     }
@@ -186,7 +261,9 @@ impl Plan {
 /// Adds a range to a pass, joining it to the range before when they touch.
 fn extend(pass: &mut Vec<Window>, set: usize, blocks: Range<u64>) {
     match pass.last_mut() {
-        Some(last) if last.set == set && last.blocks.end == blocks.start => last.blocks.end = blocks.end,
+        Some(last) if last.set == set && last.blocks.end == blocks.start => {
+            last.blocks.end = blocks.end
+        }
         _ => pass.push(Window { set, blocks }),
     }
 }
@@ -202,11 +279,21 @@ fn sizing(options: &BuildOptions, sketch: Option<&Sketch>) -> Sizing {
             let estimate = sketch.estimate();
             let error = estimate * Sketch::STANDARD_ERROR;
             let sized_for = libm::ceil(estimate + 3.0 * error) as u64;
-            Sizing { method: "counted".into(), ngrams: estimate, standard_error: Some(error), sized_for }
+            Sizing {
+                method: "counted".into(),
+                ngrams: estimate,
+                standard_error: Some(error),
+                sized_for,
+            }
         }
         (None, expected) => {
             let expected = expected.unwrap_or(0);
-            Sizing { method: "expected".into(), ngrams: expected as f64, standard_error: None, sized_for: expected }
+            Sizing {
+                method: "expected".into(),
+                ngrams: expected as f64,
+                standard_error: None,
+                sized_for: expected,
+            }
         }
     }
 }
@@ -234,8 +321,16 @@ impl SetPlan {
             Some(shards) => u64::from(shards).min(geometry.blocks),
             None => bytes.div_ceil(SHARD_BYTES).clamp(1, u64::from(MAX_SHARDS)),
         };
-        let shards = (0..shards).map(|s| share(geometry.blocks, s, shards)..share(geometry.blocks, s + 1, shards)).collect();
-        Ok(SetPlan { n, kind: options.kind, geometry, sizing, shards })
+        let shards = (0..shards)
+            .map(|s| share(geometry.blocks, s, shards)..share(geometry.blocks, s + 1, shards))
+            .collect();
+        Ok(SetPlan {
+            n,
+            kind: options.kind,
+            geometry,
+            sizing,
+            shards,
+        })
     }
 
     /// Bytes on disk, about.
@@ -244,10 +339,17 @@ impl SetPlan {
             FilterKind::Exact => self.sizing.sized_for.saturating_mul(8),
             FilterKind::Blocked => self.geometry.blocks.saturating_mul(BLOCK_BYTES),
         };
-        payload.saturating_add(payload / CHUNK_BYTES * 8).saturating_add(self.shards.len() as u64 * 8192)
+        payload
+            .saturating_add(payload / CHUNK_BYTES * 8)
+            .saturating_add(self.shards.len() as u64 * 8192)
     }
 
     fn describe(&self) -> String {
-        format!("n = {}: {} for {} n-grams", self.n, human_bytes(self.disk_bytes() as f64), self.sizing.sized_for)
+        format!(
+            "n = {}: {} for {} n-grams",
+            self.n,
+            human_bytes(self.disk_bytes() as f64),
+            self.sizing.sized_for
+        )
     }
 }

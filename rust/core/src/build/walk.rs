@@ -64,7 +64,12 @@ impl Worker {
     }
 
     fn document(&mut self, text: &str, mut emit: impl FnMut(usize, &[u64])) {
-        let Worker { tokenizer, hasher, occurrences, words } = self;
+        let Worker {
+            tokenizer,
+            hasher,
+            occurrences,
+            words,
+        } = self;
         hasher.start();
         tokenizer.hash_words(text, |hashes| {
             hasher.push(hashes, |set, keys| {
@@ -80,34 +85,79 @@ impl Walk<'_> {
     /// Sketches the distinct n-grams of each n.
     pub fn count(&mut self, tick: Tick<'_>) -> Result<Vec<Sketch>> {
         let ns = self.options.ns.len();
-        let progress = Progress { phase: "count", pass: 1, passes: 1, documents: 0, bytes_done: 0, bytes_total: 0, ngrams: 0, fill: None, seconds: 0.0 };
+        let progress = Progress {
+            phase: "count",
+            pass: 1,
+            passes: 1,
+            documents: 0,
+            bytes_done: 0,
+            bytes_total: 0,
+            ngrams: 0,
+            fill: None,
+            seconds: 0.0,
+        };
         let sketches = self.pass(progress, &|_| None, tick, |documents| {
             let mut sketches = vec![Sketch::default(); ns];
-            documents(&mut |set, keys: &[u64]| keys.iter().for_each(|&key| sketches[set].insert(key)));
+            documents(&mut |set, keys: &[u64]| {
+                keys.iter().for_each(|&key| sketches[set].insert(key))
+            });
             sketches
         })?;
         let mut sketches = sketches.into_iter().map(|(sketch, _)| sketch);
-        let mut all = sketches.next().unwrap_or_else(|| vec![Sketch::default(); ns]);
-        sketches.for_each(|more| all.iter_mut().zip(&more).for_each(|(sum, sketch)| sum.merge(sketch)));
+        let mut all = sketches
+            .next()
+            .unwrap_or_else(|| vec![Sketch::default(); ns]);
+        sketches.for_each(|more| {
+            all.iter_mut()
+                .zip(&more)
+                .for_each(|(sum, sketch)| sum.merge(sketch))
+        });
         Ok(all)
     }
 
     /// Inserts the n-grams that fall into `ranges`.
-    pub fn insert(&mut self, plan: &Plan, ranges: &Ranges, pass: u32, tick: Tick<'_>) -> Result<Inserted> {
-        let progress = Progress { phase: "insert", pass, passes: plan.passes.len() as u32, documents: 0, bytes_done: 0, bytes_total: 0, ngrams: 0, fill: None, seconds: 0.0 };
+    pub fn insert(
+        &mut self,
+        plan: &Plan,
+        ranges: &Ranges,
+        pass: u32,
+        tick: Tick<'_>,
+    ) -> Result<Inserted> {
+        let progress = Progress {
+            phase: "insert",
+            pass,
+            passes: plan.passes.len() as u32,
+            documents: 0,
+            bytes_done: 0,
+            bytes_total: 0,
+            ngrams: 0,
+            fill: None,
+            seconds: 0.0,
+        };
         let sets = plan.sets.len() as f64;
-        let largest = plan.sets.iter().max_by_key(|set| set.geometry.blocks).filter(|set| set.kind == FilterKind::Blocked);
-        let fill = |ngrams: u64| largest.map(|set| blocked_fill(ngrams as f64 / sets, set.geometry));
+        let largest = plan
+            .sets
+            .iter()
+            .max_by_key(|set| set.geometry.blocks)
+            .filter(|set| set.kind == FilterKind::Blocked);
+        let fill =
+            |ngrams: u64| largest.map(|set| blocked_fill(ngrams as f64 / sets, set.geometry));
         let workers = self.pass(progress, &fill, tick, |documents| {
             let mut buffers = ranges.buffers();
             documents(&mut |set, keys: &[u64]| buffers.push(set, keys));
             buffers.flush();
         })?;
         ranges.check_memory()?;
-        let mut all = Inserted { occurrences: vec![0; plan.sets.len()], words: 0 };
+        let mut all = Inserted {
+            occurrences: vec![0; plan.sets.len()],
+            words: 0,
+        };
         for (_, worker) in workers {
             all.words += worker.words;
-            all.occurrences.iter_mut().zip(&worker.occurrences).for_each(|(sum, count)| *sum += count);
+            all.occurrences
+                .iter_mut()
+                .zip(&worker.occurrences)
+                .for_each(|(sum, count)| *sum += count);
         }
         Ok(all)
     }
@@ -131,7 +181,8 @@ impl Walk<'_> {
         let results = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..self.threads)
                 .map(|_| {
-                    let (corpus, shared, work, options, caller) = (&corpus, &shared, &work, self.options, caller.clone());
+                    let (corpus, shared, work, options, caller) =
+                        (&corpus, &shared, &work, self.options, caller.clone());
                     scope.spawn(move || {
                         let _end = WhenDropped(|| {
                             shared.finished.fetch_add(1, Relaxed);
@@ -155,7 +206,14 @@ impl Walk<'_> {
                     corpus.stop();
                 }
             }
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
         });
         if shared.stop.load(Relaxed) {
             return Err(Error::Interrupted);
@@ -167,7 +225,12 @@ impl Walk<'_> {
 }
 
 /// Feeds `emit` with the keys of block after block until none is left.
-fn feed(corpus: &Corpus, shared: &Shared, worker: &mut Worker, emit: &mut dyn FnMut(usize, &[u64])) {
+fn feed(
+    corpus: &Corpus,
+    shared: &Shared,
+    worker: &mut Worker,
+    emit: &mut dyn FnMut(usize, &[u64]),
+) {
     let mut block = Block::new();
     while !shared.stop.load(Relaxed) && corpus.next_block(&mut block) {
         let before: u64 = worker.occurrences.iter().sum();
@@ -179,7 +242,9 @@ fn feed(corpus: &Corpus, shared: &Shared, worker: &mut Worker, emit: &mut dyn Fn
             }
         });
         shared.documents.fetch_add(documents, Relaxed);
-        shared.ngrams.fetch_add(worker.occurrences.iter().sum::<u64>() - before, Relaxed);
+        shared
+            .ngrams
+            .fetch_add(worker.occurrences.iter().sum::<u64>() - before, Relaxed);
     }
 }
 

@@ -47,9 +47,14 @@ impl OpenShard {
     /// Appends sorted keys, a whole number of chunks at a time.
     fn append(&mut self, keys: &[u64], last: bool) -> Result<()> {
         self.tail.extend_from_slice(keys);
-        let whole = if last { self.tail.len() } else { self.tail.len() / CHUNK_KEYS * CHUNK_KEYS };
+        let whole = if last {
+            self.tail.len()
+        } else {
+            self.tail.len() / CHUNK_KEYS * CHUNK_KEYS
+        };
         for piece in self.tail[..whole].chunks(PIECE_BYTES as usize / 8) {
-            self.checksums.extend(self.file.write_chunks(self.written, bytes_of(piece))?);
+            self.checksums
+                .extend(self.file.write_chunks(self.written, bytes_of(piece))?);
             self.written += piece.len() as u64 * 8;
         }
         self.tail.drain(..whole);
@@ -76,38 +81,84 @@ impl<'a> Writer<'a> {
                 let path = output.temporary(&format!("n{}-{number}.ngs", set.n));
                 let file = ShardWriter::create(&path)?;
                 let chunks = match set.kind {
-                    FilterKind::Blocked => ((set.shards[number].end - set.shards[number].start) * BLOCK_BYTES).div_ceil(CHUNK_BYTES),
+                    FilterKind::Blocked => ((set.shards[number].end - set.shards[number].start)
+                        * BLOCK_BYTES)
+                        .div_ceil(CHUNK_BYTES),
                     FilterKind::Exact => 0,
                 };
-                Ok(OpenShard { file, checksums: vec![0; chunks as usize], tail: Vec::new(), written: 0 })
+                Ok(OpenShard {
+                    file,
+                    checksums: vec![0; chunks as usize],
+                    tail: Vec::new(),
+                    written: 0,
+                })
             });
             shards.push(open.collect::<Result<Vec<_>>>()?);
         }
-        Ok(Writer { plan, folder: output.folder().to_path_buf(), shards, fills: vec![FillCounts::default(); plan.sets.len()] })
+        Ok(Writer {
+            plan,
+            folder: output.folder().to_path_buf(),
+            shards,
+            fills: vec![FillCounts::default(); plan.sets.len()],
+        })
     }
 
     /// Temporary paths in the order of the manifest's shards.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.shards.iter().flatten().map(|shard| shard.file.path().to_path_buf()).collect()
+        self.shards
+            .iter()
+            .flatten()
+            .map(|shard| shard.file.path().to_path_buf())
+            .collect()
     }
 
     /// Writes the ranges of one pass and gives their memory back.
-    pub fn write(&mut self, ranges: Ranges, threads: usize, pass: u32, tick: Tick<'_>) -> Result<()> {
-        let mut progress = Progress { phase: "write", pass, passes: self.plan.passes.len() as u32, documents: 0, bytes_done: 0, bytes_total: 0, ngrams: 0, fill: None, seconds: 0.0 };
+    pub fn write(
+        &mut self,
+        ranges: Ranges,
+        threads: usize,
+        pass: u32,
+        tick: Tick<'_>,
+    ) -> Result<()> {
+        let mut progress = Progress {
+            phase: "write",
+            pass,
+            passes: self.plan.passes.len() as u32,
+            documents: 0,
+            bytes_done: 0,
+            bytes_total: 0,
+            ngrams: 0,
+            fill: None,
+            seconds: 0.0,
+        };
         let mut ranges = ranges.ranges;
-        let blocked: Vec<&MemoryRange> = ranges.iter().flatten().filter(|range| matches!(range.store, Store::Blocked { .. })).collect();
+        let blocked: Vec<&MemoryRange> = ranges
+            .iter()
+            .flatten()
+            .filter(|range| matches!(range.store, Store::Blocked { .. }))
+            .collect();
         let full = self.write_blocked(&blocked, threads, &mut progress, tick);
         full.map_err(|error| self.disk_full(error))?;
         for range in ranges.iter_mut().flatten() {
             if let Store::Exact { .. } = range.store {
-                self.write_exact(range, threads, &mut progress, tick).map_err(|error| self.disk_full(error))?;
+                self.write_exact(range, threads, &mut progress, tick)
+                    .map_err(|error| self.disk_full(error))?;
             }
         }
         Ok(())
     }
 
-    fn write_blocked(&mut self, ranges: &[&MemoryRange], threads: usize, progress: &mut Progress, tick: Tick<'_>) -> Result<()> {
-        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| pieces(range, &self.plan.sets[range.window.set])).collect();
+    fn write_blocked(
+        &mut self,
+        ranges: &[&MemoryRange],
+        threads: usize,
+        progress: &mut Progress,
+        tick: Tick<'_>,
+    ) -> Result<()> {
+        let pieces: Vec<Piece> = ranges
+            .iter()
+            .flat_map(|range| pieces(range, &self.plan.sets[range.window.set]))
+            .collect();
         progress.bytes_total = pieces.iter().map(|piece| piece.blocks * BLOCK_BYTES).sum();
         let results = Mutex::new(Vec::new());
         let fills = Mutex::new(vec![FillCounts::default(); self.plan.sets.len()]);
@@ -115,47 +166,79 @@ impl<'a> Writer<'a> {
         in_parallel(pieces.len(), threads, &done, progress, tick, &|number| {
             let piece = &pieces[number];
             let set = &self.plan.sets[piece.set];
-            let range = ranges.iter().find(|range| range.window.set == piece.set).expect("pieces are cut from ranges");
-            let Store::Blocked { words, .. } = &range.store else { unreachable!("only blocked ranges") };
+            let range = ranges
+                .iter()
+                .find(|range| range.window.set == piece.set)
+                .expect("pieces are cut from ranges");
+            let Store::Blocked { words, .. } = &range.store else {
+                unreachable!("only blocked ranges")
+            };
             let start = (piece.first_block - range.window.blocks.start) as usize * BLOCK_WORDS;
             let place = start..start + piece.blocks as usize * BLOCK_WORDS;
             let payload = &words.as_slice()[place.clone()];
             let offset = (piece.first_block - set.shards[piece.shard].start) * BLOCK_BYTES;
-            let checksums = self.shards[piece.set][piece.shard].file.write_chunks(offset, bytes_of(payload))?;
+            let checksums = self.shards[piece.set][piece.shard]
+                .file
+                .write_chunks(offset, bytes_of(payload))?;
             let mut fill = FillCounts::default();
             fill.add(payload);
             // The system's file cache can take over the memory at once: a build needs the filter once, not twice.
             // SAFETY: pieces do not overlap, and this one is not read again.
             unsafe { words.release(place) };
             fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set].merge(&fill);
-            results.lock().unwrap_or_else(|p| p.into_inner()).push((piece.set, piece.shard, (offset / CHUNK_BYTES) as usize, checksums));
+            results.lock().unwrap_or_else(|p| p.into_inner()).push((
+                piece.set,
+                piece.shard,
+                (offset / CHUNK_BYTES) as usize,
+                checksums,
+            ));
             Ok(piece.blocks * BLOCK_BYTES)
         })?;
-        for (set, shard, chunk, checksums) in results.into_inner().unwrap_or_else(|p| p.into_inner()) {
-            self.shards[set][shard].checksums[chunk..chunk + checksums.len()].copy_from_slice(&checksums);
+        for (set, shard, chunk, checksums) in
+            results.into_inner().unwrap_or_else(|p| p.into_inner())
+        {
+            self.shards[set][shard].checksums[chunk..chunk + checksums.len()]
+                .copy_from_slice(&checksums);
         }
         let fills = fills.into_inner().unwrap_or_else(|p| p.into_inner());
-        self.fills.iter_mut().zip(&fills).for_each(|(all, pass)| all.merge(pass));
+        self.fills
+            .iter_mut()
+            .zip(&fills)
+            .for_each(|(all, pass)| all.merge(pass));
         Ok(())
     }
 
-    fn write_exact(&mut self, range: &mut MemoryRange, threads: usize, progress: &mut Progress, tick: Tick<'_>) -> Result<()> {
-        let Store::Exact { regions, .. } = &mut range.store else { unreachable!("only exact ranges") };
+    fn write_exact(
+        &mut self,
+        range: &mut MemoryRange,
+        threads: usize,
+        progress: &mut Progress,
+        tick: Tick<'_>,
+    ) -> Result<()> {
+        let Store::Exact { regions, .. } = &mut range.store else {
+            unreachable!("only exact ranges")
+        };
         let done = AtomicU64::new(0);
         progress.bytes_total = regions.len() as u64;
         in_parallel(regions.len(), threads, &done, progress, tick, &|number| {
-            regions[number].lock().unwrap_or_else(|p| p.into_inner()).settle();
+            regions[number]
+                .lock()
+                .unwrap_or_else(|p| p.into_inner())
+                .settle();
             Ok(1)
         })?;
         let set = &self.plan.sets[range.window.set];
         let shards = &mut self.shards[range.window.set];
         for region in regions {
-            let keys = std::mem::take(&mut region.get_mut().unwrap_or_else(|p| p.into_inner()).keys);
+            let keys =
+                std::mem::take(&mut region.get_mut().unwrap_or_else(|p| p.into_inner()).keys);
             let mut rest = &keys[..];
             while let Some(&key) = rest.first() {
                 let block = crate::filter::block_of(key, KEY_RANGES);
                 let number = set.shards.partition_point(|shard| shard.end <= block);
-                let end = rest.partition_point(|&key| crate::filter::block_of(key, KEY_RANGES) < set.shards[number].end);
+                let end = rest.partition_point(|&key| {
+                    crate::filter::block_of(key, KEY_RANGES) < set.shards[number].end
+                });
                 shards[number].append(&rest[..end], false)?;
                 rest = &rest[end..];
             }
@@ -175,7 +258,9 @@ impl<'a> Writer<'a> {
             for (number, shard) in self.shards[index].iter_mut().enumerate() {
                 let range = set.shards[number].clone();
                 if set.kind == FilterKind::Exact {
-                    shard.append(&[], true).map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
+                    shard
+                        .append(&[], true)
+                        .map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
                     keys += shard.written / 8;
                 }
                 let payload_bytes = match set.kind {
@@ -192,7 +277,10 @@ impl<'a> Writer<'a> {
                     range: range.clone(),
                     payload_bytes,
                 };
-                let checksum = shard.file.finish(&header, &shard.checksums).map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
+                let checksum = shard
+                    .file
+                    .finish(&header, &shard.checksums)
+                    .map_err(|error| disk_full(error, &self.folder, self.plan.disk_bytes))?;
                 entries.push(ShardEntry {
                     file: String::new(),
                     first_block: range.start,
@@ -206,7 +294,13 @@ impl<'a> Writer<'a> {
         Ok(sets)
     }
 
-    fn describe(&self, index: usize, occurrences: u64, keys: u64, shards: Vec<ShardEntry>) -> KeySet {
+    fn describe(
+        &self,
+        index: usize,
+        occurrences: u64,
+        keys: u64,
+        shards: Vec<ShardEntry>,
+    ) -> KeySet {
         let set = &self.plan.sets[index];
         let base = KeySet {
             n: set.n,
@@ -230,7 +324,9 @@ impl<'a> Writer<'a> {
         let fill = self.fills[index].fill();
         let distinct = keys_from_fill(fill, set.geometry);
         let collisions = collision_rate(distinct.unwrap_or(0.0));
-        let rate = distinct.map_or(1.0, |keys| blocked_rate(keys / set.geometry.blocks as f64, set.geometry.k) + collisions);
+        let rate = distinct.map_or(1.0, |keys| {
+            blocked_rate(keys / set.geometry.blocks as f64, set.geometry.k) + collisions
+        });
         KeySet {
             distinct,
             sizing: Some(set.sizing.clone()),
@@ -247,10 +343,29 @@ impl<'a> Writer<'a> {
     pub fn sync(&self, tick: Tick<'_>) -> Result<()> {
         let stop = AtomicBool::new(false);
         let begun = Instant::now();
-        let files: Vec<&ShardWriter> = self.shards.iter().flatten().map(|shard| &shard.file).collect();
-        let mut progress = Progress { phase: "sync", pass: 1, passes: 1, documents: 0, bytes_done: 0, bytes_total: files.len() as u64, ngrams: 0, fill: None, seconds: 0.0 };
+        let files: Vec<&ShardWriter> = self
+            .shards
+            .iter()
+            .flatten()
+            .map(|shard| &shard.file)
+            .collect();
+        let mut progress = Progress {
+            phase: "sync",
+            pass: 1,
+            passes: 1,
+            documents: 0,
+            bytes_done: 0,
+            bytes_total: files.len() as u64,
+            ngrams: 0,
+            fill: None,
+            seconds: 0.0,
+        };
         let result = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| files.iter().try_for_each(|file| file.sync(&|| stop.load(Relaxed))));
+            let thread = scope.spawn(|| {
+                files
+                    .iter()
+                    .try_for_each(|file| file.sync(&|| stop.load(Relaxed)))
+            });
             while !thread.is_finished() {
                 std::thread::sleep(Duration::from_millis(20));
                 progress.seconds = begun.elapsed().as_secs_f64();
@@ -258,7 +373,9 @@ impl<'a> Writer<'a> {
                     stop.store(true, Relaxed);
                 }
             }
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         if stop.load(Relaxed) {
             return Err(Error::Interrupted);
@@ -274,8 +391,17 @@ impl<'a> Writer<'a> {
 /// Says "the disk is full" in our words, with what would be needed.
 fn disk_full(error: Error, folder: &Path, needed: u64) -> Error {
     match error {
-        Error::Io { cause, .. } if matches!(cause.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
-            Error::DiskFull { path: folder.to_path_buf(), needed, free: disk_free(folder).unwrap_or(0) }
+        Error::Io { cause, .. }
+            if matches!(
+                cause.kind(),
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+            ) =>
+        {
+            Error::DiskFull {
+                path: folder.to_path_buf(),
+                needed,
+                free: disk_free(folder).unwrap_or(0),
+            }
         }
         other => other,
     }
@@ -288,8 +414,14 @@ fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
     for (number, shard) in set.shards.iter().enumerate() {
         let (mut start, end) = (blocks.start.max(shard.start), blocks.end.min(shard.end));
         while start < end {
-            let next = end.min(shard.start + ((start - shard.start) / PIECE_BLOCKS + 1) * PIECE_BLOCKS);
-            pieces.push(Piece { set: range.window.set, shard: number, first_block: start, blocks: next - start });
+            let next =
+                end.min(shard.start + ((start - shard.start) / PIECE_BLOCKS + 1) * PIECE_BLOCKS);
+            pieces.push(Piece {
+                set: range.window.set,
+                shard: number,
+                first_block: start,
+                blocks: next - start,
+            });
             start = next;
         }
     }
@@ -297,7 +429,14 @@ fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
 }
 
 /// Runs `work(0..count)` on several threads; it returns how much is done by it. The caller's thread ticks.
-fn in_parallel(count: usize, threads: usize, done: &AtomicU64, progress: &mut Progress, tick: Tick<'_>, work: &(dyn Fn(usize) -> Result<u64> + Sync)) -> Result<()> {
+fn in_parallel(
+    count: usize,
+    threads: usize,
+    done: &AtomicU64,
+    progress: &mut Progress,
+    tick: Tick<'_>,
+    work: &(dyn Fn(usize) -> Result<u64> + Sync),
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let failure = Mutex::new(None);
@@ -316,7 +455,10 @@ fn in_parallel(count: usize, threads: usize, done: &AtomicU64, progress: &mut Pr
                             Ok(amount) => drop(done.fetch_add(amount, Relaxed)),
                             Err(error) => {
                                 stop.store(true, Relaxed);
-                                failure.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(error);
+                                failure
+                                    .lock()
+                                    .unwrap_or_else(|p| p.into_inner())
+                                    .get_or_insert(error);
                             }
                         }
                     }

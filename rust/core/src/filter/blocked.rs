@@ -87,7 +87,13 @@ pub unsafe fn insert_batch(words: *mut u64, first_block: u64, keys: &[u64], geom
 ///
 /// # Safety
 /// The block of every key lies at or after `first_block` in memory valid for reading.
-pub unsafe fn contains_batch(words: *const u64, first_block: u64, keys: &[u64], geometry: Geometry, hits: &mut [u8]) {
+pub unsafe fn contains_batch(
+    words: *const u64,
+    first_block: u64,
+    keys: &[u64],
+    geometry: Geometry,
+    hits: &mut [u8],
+) {
     assert_eq!(keys.len(), hits.len());
     with_const_k!(geometry.k, K => {
         let line = |key: u64| words.wrapping_add((block_of(key, geometry.blocks) - first_block) as usize * BLOCK_WORDS);
@@ -142,20 +148,41 @@ impl FillCounts {
 
     /// Takes in the counts of other blocks.
     pub fn merge(&mut self, other: &FillCounts) {
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine += theirs);
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(mine, theirs)| *mine += theirs);
     }
 
     /// Share of all bits that are set.
     pub fn fill(&self) -> f64 {
         let blocks: u64 = self.0.iter().sum();
-        let set: u64 = self.0.iter().enumerate().map(|(bits, &count)| bits as u64 * count).sum();
-        if blocks == 0 { 0.0 } else { set as f64 / (blocks as f64 * 512.0) }
+        let set: u64 = self
+            .0
+            .iter()
+            .enumerate()
+            .map(|(bits, &count)| bits as u64 * count)
+            .sum();
+        if blocks == 0 {
+            0.0
+        } else {
+            set as f64 / (blocks as f64 * 512.0)
+        }
     }
 
     /// The rate at which this very filter answers yes to random keys: the mean of (set bits / 512)^k over its blocks.
     pub fn rate(&self, k: u32) -> f64 {
         let blocks: u64 = self.0.iter().sum();
-        let sum: f64 = self.0.iter().enumerate().map(|(bits, &count)| count as f64 * libm::pow(bits as f64 / 512.0, f64::from(k))).sum();
-        if blocks == 0 { 0.0 } else { sum / blocks as f64 }
+        let sum: f64 = self
+            .0
+            .iter()
+            .enumerate()
+            .map(|(bits, &count)| count as f64 * libm::pow(bits as f64 / 512.0, f64::from(k)))
+            .sum();
+        if blocks == 0 {
+            0.0
+        } else {
+            sum / blocks as f64
+        }
     }
 }

@@ -5,7 +5,9 @@ pub const KEY_RANGES: u64 = 1 << 32;
 
 /// Whether `key` is in `sorted`, found by interpolation: keys are uniform, so a guess from the value lands within ~√len of the place.
 pub fn contains(sorted: &[u64], key: u64) -> bool {
-    let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else { return false };
+    let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
+        return false;
+    };
     if key < first || key > last {
         return false;
     }
@@ -39,14 +41,19 @@ mod tests {
             let mut keys: Vec<u64> = (0..size).map(finalize).collect();
             keys.sort_unstable();
             assert!(keys.iter().all(|&k| contains(&keys, k)));
-            let absent = (0..100_000).map(|i| finalize(i + (1 << 50))).filter(|&k| contains(&keys, k)).count();
+            let absent = (0..100_000)
+                .map(|i| finalize(i + (1 << 50)))
+                .filter(|&k| contains(&keys, k))
+                .count();
             assert_eq!(absent, 0);
         }
     }
 
     #[test]
     fn skewed_keys_are_found_too() {
-        let keys: Vec<u64> = (0..1000).chain((0..1000).map(|i| u64::MAX - 5000 + i * 5)).collect();
+        let keys: Vec<u64> = (0..1000)
+            .chain((0..1000).map(|i| u64::MAX - 5000 + i * 5))
+            .collect();
         assert!(keys.iter().all(|&k| contains(&keys, k)));
         assert!(!contains(&keys, 5_000_000) && !contains(&keys, u64::MAX));
     }

@@ -135,9 +135,15 @@ pub fn blocked_geometry(keys: u64, rate: f64) -> Result<Geometry, Impossible> {
     if bits_per_key > MAX_BITS_PER_KEY {
         return Err(Impossible::ExactIsSmaller { bits_per_key });
     }
-    let chosen = loads.iter().position(|&load| load >= best / 1.01).unwrap_or(0);
+    let chosen = loads
+        .iter()
+        .position(|&load| load >= best / 1.01)
+        .unwrap_or(0);
     let blocks = ceil(keys as f64 / loads[chosen]).max(1.0) as u64;
-    Ok(Geometry { blocks, k: chosen as u32 + 1 })
+    Ok(Geometry {
+        blocks,
+        k: chosen as u32 + 1,
+    })
 }
 
 #[cfg(test)]
@@ -151,7 +157,11 @@ mod tests {
         for (rate, limit) in [(0.006, 11.23), (0.005, 11.63), (0.01, 10.1)] {
             let geometry = blocked_geometry(10_000_000, rate).expect("possible");
             let bits = geometry.blocks as f64 * 512.0 / 1e7;
-            assert!(bits <= limit, "{rate}: {bits} bits a key, k = {}", geometry.k);
+            assert!(
+                bits <= limit,
+                "{rate}: {bits} bits a key, k = {}",
+                geometry.k
+            );
             assert!(blocked_rate(1e7 / geometry.blocks as f64, geometry.k) <= rate);
         }
     }
@@ -169,16 +179,27 @@ mod tests {
             let back = keys_from_fill(fill, geometry).expect("not full");
             assert!((back / keys as f64 - 1.0).abs() < 0.003, "{back} of {keys}");
             let probes = 4_000_000u64;
-            let found = (0..probes).filter(|i| blocked::contains(&bits, finalize(i + (1 << 40)), geometry)).count();
+            let found = (0..probes)
+                .filter(|i| blocked::contains(&bits, finalize(i + (1 << 40)), geometry))
+                .count();
             let (measured, formula) = (found as f64 / probes as f64, blocked_rate(load, k));
             let noise = 4.0 * (formula / probes as f64).sqrt();
-            assert!((measured - formula).abs() < 0.02 * formula + noise, "load {load}, k {k}: {measured} against {formula}");
+            assert!(
+                (measured - formula).abs() < 0.02 * formula + noise,
+                "load {load}, k {k}: {measured} against {formula}"
+            );
         }
     }
 
     #[test]
     fn impossible_wishes_are_named() {
-        assert!(matches!(blocked_geometry(1 << 50, 1e-5), Err(Impossible::KeysTooShort { .. })));
-        assert!(matches!(blocked_geometry(1_000, 1e-12), Err(Impossible::ExactIsSmaller { .. })));
+        assert!(matches!(
+            blocked_geometry(1 << 50, 1e-5),
+            Err(Impossible::KeysTooShort { .. })
+        ));
+        assert!(matches!(
+            blocked_geometry(1_000, 1e-12),
+            Err(Impossible::ExactIsSmaller { .. })
+        ));
     }
 }

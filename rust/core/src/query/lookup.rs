@@ -24,7 +24,12 @@ impl Index {
     pub(super) fn find(&self, n: u32, keys: &[u64], hits: &mut Vec<u8>, scratch: &mut Scratch) {
         hits.clear();
         hits.resize(keys.len(), 0);
-        for set in self.parts.iter().flat_map(|part| &part.sets).filter(|set| set.n == n) {
+        for set in self
+            .parts
+            .iter()
+            .flat_map(|part| &part.sets)
+            .filter(|set| set.n == n)
+        {
             // Places are 32-bit; longer batches (a single document of billions of words) go in parts.
             for (keys, hits) in keys.chunks(1 << 28).zip(hits.chunks_mut(1 << 28)) {
                 set.find(keys, hits, scratch);
@@ -35,17 +40,27 @@ impl Index {
 
 impl OpenSet {
     fn find(&self, keys: &[u64], hits: &mut [u8], scratch: &mut Scratch) {
-        let bytes: u64 = self.shards.iter().map(|shard| shard.header().payload_bytes).sum();
+        let bytes: u64 = self
+            .shards
+            .iter()
+            .map(|shard| shard.header().payload_bytes)
+            .sum();
         let regions = (bytes / REGION_BYTES).min(MAX_REGIONS);
         if regions < 8 || (keys.len() as u64) < regions * MIN_KEYS_PER_REGION {
             return self.probe(keys, hits);
         }
         // Regions are equal ranges of keys: both blocks and sorted keys lie in the order of their high bits.
         let shift = 64 - regions.ilog2();
-        let Scratch { ends, keys: grouped, places, hits: grouped_hits } = scratch;
+        let Scratch {
+            ends,
+            keys: grouped,
+            places,
+            hits: grouped_hits,
+        } = scratch;
         ends.clear();
         ends.resize(1 << regions.ilog2(), 0);
-        keys.iter().for_each(|key| ends[(key >> shift) as usize] += 1);
+        keys.iter()
+            .for_each(|key| ends[(key >> shift) as usize] += 1);
         let mut sum = 0;
         for end in ends.iter_mut() {
             (*end, sum) = (sum, sum + *end);
@@ -68,20 +83,39 @@ impl OpenSet {
 
     /// Probes the keys in the order given.
     fn probe(&self, keys: &[u64], hits: &mut [u8]) {
-        let blocks = if self.kind == FilterKind::Exact { KEY_RANGES } else { self.geometry.blocks };
+        let blocks = if self.kind == FilterKind::Exact {
+            KEY_RANGES
+        } else {
+            self.geometry.blocks
+        };
         let mut start = 0;
         while start < keys.len() {
             let block = block_of(keys[start], blocks);
-            let shard = &self.shards[self.shards.partition_point(|shard| shard.header().range.end <= block)];
+            let shard = &self.shards[self
+                .shards
+                .partition_point(|shard| shard.header().range.end <= block)];
             let range = &shard.header().range;
-            let same = keys[start..].iter().take_while(|&&key| range.contains(&block_of(key, blocks))).count();
+            let same = keys[start..]
+                .iter()
+                .take_while(|&&key| range.contains(&block_of(key, blocks)))
+                .count();
             let (keys, hits) = (&keys[start..start + same], &mut hits[start..start + same]);
             match self.kind {
                 // SAFETY: the blocks of these keys lie in this shard's range, which its payload holds (checked on opening).
-                FilterKind::Blocked => unsafe { blocked::contains_batch(shard.words().as_ptr(), range.start, keys, self.geometry, hits) },
+                FilterKind::Blocked => unsafe {
+                    blocked::contains_batch(
+                        shard.words().as_ptr(),
+                        range.start,
+                        keys,
+                        self.geometry,
+                        hits,
+                    )
+                },
                 FilterKind::Exact => {
                     let sorted = shard.words();
-                    keys.iter().zip(hits).for_each(|(&key, hit)| *hit |= u8::from(exact::contains(sorted, key)));
+                    keys.iter()
+                        .zip(hits)
+                        .for_each(|(&key, hit)| *hit |= u8::from(exact::contains(sorted, key)));
                 }
             }
             start += same;

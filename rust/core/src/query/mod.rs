@@ -42,43 +42,96 @@ impl Index {
     /// Maps the index folders `paths`: milliseconds, whatever their size. All must follow the same rules; they answer for the lengths n
     /// that all of them have.
     pub fn open(paths: &[PathBuf]) -> Result<Index> {
-        let parts: Vec<Part> = paths.iter().map(|path| Part::open(path)).collect::<Result<_>>()?;
+        let parts: Vec<Part> = paths
+            .iter()
+            .map(|path| Part::open(path))
+            .collect::<Result<_>>()?;
         let Some(first) = parts.first() else {
-            return Err(Error::Option { option: "--index", value: "nothing".into(), advice: "name at least one index".into() });
+            return Err(Error::Option {
+                option: "--index",
+                value: "nothing".into(),
+                advice: "name at least one index".into(),
+            });
         };
         for part in &parts[1..] {
             let (ours, theirs) = (&part.manifest, &first.manifest);
-            let mismatch = |what, asked: String, has: String| Error::Mismatch { path: part.folder.clone(), what, asked, has };
+            let mismatch = |what, asked: String, has: String| Error::Mismatch {
+                path: part.folder.clone(),
+                what,
+                asked,
+                has,
+            };
             if ours.words != theirs.words {
-                return Err(mismatch("the word rule of the first index,", theirs.words.to_string(), ours.words.to_string()));
+                return Err(mismatch(
+                    "the word rule of the first index,",
+                    theirs.words.to_string(),
+                    ours.words.to_string(),
+                ));
             }
             if ours.hash != theirs.hash {
-                return Err(mismatch("the hash of the first index,", theirs.hash.clone(), ours.hash.clone()));
+                return Err(mismatch(
+                    "the hash of the first index,",
+                    theirs.hash.clone(),
+                    ours.hash.clone(),
+                ));
             }
         }
-        let ns: Vec<u32> = first.manifest.ns().into_iter().filter(|n| parts.iter().all(|part| part.manifest.ns().contains(n))).collect();
+        let ns: Vec<u32> = first
+            .manifest
+            .ns()
+            .into_iter()
+            .filter(|n| parts.iter().all(|part| part.manifest.ns().contains(n)))
+            .collect();
         if ns.is_empty() {
-            let lists: Vec<String> = parts.iter().map(|part| format!("{:?}", part.manifest.ns())).collect();
+            let lists: Vec<String> = parts
+                .iter()
+                .map(|part| format!("{:?}", part.manifest.ns()))
+                .collect();
             let path = parts.last().unwrap_or(first).folder.clone();
-            return Err(Error::Mismatch { path, what: "a common n,", asked: "at least one".into(), has: lists.join(" and ") });
+            return Err(Error::Mismatch {
+                path,
+                what: "a common n,",
+                asked: "at least one".into(),
+                has: lists.join(" and "),
+            });
         }
         Ok(Index { parts, ns })
     }
 
     /// Copies all payloads into memory, in huge pages.
     pub fn load(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
-        let needed: u64 = self.parts.iter().flat_map(|part| &part.manifest.sets).flat_map(|set| &set.shards).map(|shard| shard.bytes).sum();
+        let needed: u64 = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.manifest.sets)
+            .flat_map(|set| &set.shards)
+            .map(|shard| shard.bytes)
+            .sum();
         if let Some(available) = crate::memory::available()
             && needed > available
         {
-            return Err(Error::NoRoom { needed, available, place: "memory".into(), detail: "--load".into(), advice: "leave out --load: the index is then mapped".into() });
+            return Err(Error::NoRoom {
+                needed,
+                available,
+                place: "memory".into(),
+                detail: "--load".into(),
+                advice: "leave out --load: the index is then mapped".into(),
+            });
         }
-        self.parts.iter_mut().flat_map(|part| &mut part.sets).flat_map(|set| &mut set.shards).try_for_each(|shard| shard.load(stop))
+        self.parts
+            .iter_mut()
+            .flat_map(|part| &mut part.sets)
+            .flat_map(|set| &mut set.shards)
+            .try_for_each(|shard| shard.load(stop))
     }
 
     /// Compares all payloads with their checksums; `step` hears of the bytes done and may stop.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
-        self.parts.iter().flat_map(|part| &part.sets).flat_map(|set| &set.shards).try_for_each(|shard| shard.verify(step))
+        self.parts
+            .iter()
+            .flat_map(|part| &part.sets)
+            .flat_map(|set| &set.shards)
+            .try_for_each(|shard| shard.verify(step))
     }
 
     /// The manifests, in the order of opening.
@@ -98,7 +151,11 @@ impl Index {
 
     /// Rate at which an absent n-gram counts as found: `1 - Π (1 - p_i)` over the indexes, each at its realised count.
     pub fn rate(&self, n: u32) -> f64 {
-        let sets = self.parts.iter().flat_map(|part| &part.manifest.sets).filter(|set| set.n == n);
+        let sets = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.manifest.sets)
+            .filter(|set| set.n == n);
         -libm::expm1(sets.map(|set: &KeySet| libm::log1p(-set.rate)).sum())
     }
 
@@ -115,7 +172,12 @@ impl Index {
                 path: self.parts[0].folder.clone(),
                 what: "n =",
                 asked: n.to_string(),
-                has: self.ns.iter().map(|n| format!("n = {n}")).collect::<Vec<_>>().join(", "),
+                has: self
+                    .ns
+                    .iter()
+                    .map(|n| format!("n = {n}"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             }),
             None => Ok(ns),
         }
@@ -126,12 +188,20 @@ impl Part {
     fn open(folder: &Path) -> Result<Part> {
         let manifest = Manifest::read(folder)?;
         match Part::open_shards(folder, &manifest) {
-            Ok(sets) => Ok(Part { folder: folder.to_path_buf(), manifest, sets }),
+            Ok(sets) => Ok(Part {
+                folder: folder.to_path_buf(),
+                manifest,
+                sets,
+            }),
             // The index may have been replaced between reading its manifest and opening its files: look once more.
             Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
                 let manifest = Manifest::read(folder)?;
                 let sets = Part::open_shards(folder, &manifest)?;
-                Ok(Part { folder: folder.to_path_buf(), manifest, sets })
+                Ok(Part {
+                    folder: folder.to_path_buf(),
+                    manifest,
+                    sets,
+                })
             }
             Err(other) => Err(other),
         }
@@ -145,20 +215,36 @@ impl Part {
                 let path = folder.join(&entry.file);
                 let shard = Shard::open(&path)?;
                 let header = shard.header();
-                let fits = (header.n, header.kind, header.k, header.blocks) == (set.n, set.kind, set.k, set.blocks)
-                    && header.range == (entry.first_block..entry.first_block.saturating_add(entry.blocks))
+                let fits = (header.n, header.kind, header.k, header.blocks)
+                    == (set.n, set.kind, set.k, set.blocks)
+                    && header.range
+                        == (entry.first_block..entry.first_block.saturating_add(entry.blocks))
                     && header.range.start == end
                     && format!("{:016x}", shard.table_checksum()) == entry.checksum;
                 if !fits {
-                    return Err(Error::Damaged { path, why: "it does not belong to this index.json".into() });
+                    return Err(Error::Damaged {
+                        path,
+                        why: "it does not belong to this index.json".into(),
+                    });
                 }
                 end = header.range.end;
                 shards.push(shard);
             }
             if end != set.blocks {
-                return Err(Error::Damaged { path: folder.to_path_buf(), why: format!("index.json lists no shard from block {end} on for n = {}", set.n) });
+                return Err(Error::Damaged {
+                    path: folder.to_path_buf(),
+                    why: format!(
+                        "index.json lists no shard from block {end} on for n = {}",
+                        set.n
+                    ),
+                });
             }
-            Ok(OpenSet { n: set.n, kind: set.kind, geometry: set.geometry(), shards })
+            Ok(OpenSet {
+                n: set.n,
+                kind: set.kind,
+                geometry: set.geometry(),
+                shards,
+            })
         };
         manifest.sets.iter().map(open_set).collect()
     }

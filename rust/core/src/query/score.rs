@@ -1,7 +1,7 @@
 //! Documents to overlap: which n-grams are found, how many, how many distinct, in which runs, where.
 
-use super::lookup::Scratch;
 use super::Index;
+use super::lookup::Scratch;
 use crate::ngram::NgramHasher;
 use crate::tokenize::{Span, Tokenizer};
 
@@ -93,10 +93,18 @@ impl<'a> Scorer<'a> {
 
     /// Collects a document; `out` gets the scores of all collected ones, in order and one for each n, whenever a batch is full.
     pub fn add(&mut self, text: &str, out: &mut Vec<DocumentScore>) {
-        let text = self.options.max_words.map_or(text, |words| first_words(text, words));
+        let text = self
+            .options
+            .max_words
+            .map_or(text, |words| first_words(text, words));
         let limit = self.options.max_ngrams.unwrap_or(usize::MAX);
         let starts: Vec<usize> = self.keys.iter().map(Vec::len).collect();
-        let Scorer { tokenizer, hasher, keys, .. } = self;
+        let Scorer {
+            tokenizer,
+            hasher,
+            keys,
+            ..
+        } = self;
         hasher.start();
         tokenizer.hash_words(text, |hashes| {
             hasher.push(hashes, |set, new| {
@@ -104,7 +112,10 @@ impl<'a> Scorer<'a> {
                 keys[set].extend_from_slice(&new[..left.min(new.len())]);
             });
         });
-        self.documents.push((self.hasher.words(), self.keys.iter().map(Vec::len).collect()));
+        self.documents.push((
+            self.hasher.words(),
+            self.keys.iter().map(Vec::len).collect(),
+        ));
         if self.wants_text() {
             self.texts.push(text.to_string());
         }
@@ -117,23 +128,43 @@ impl<'a> Scorer<'a> {
     pub fn finish(&mut self, out: &mut Vec<DocumentScore>) {
         let first = out.len();
         let sets = self.options.ns.len();
-        out.resize(first + self.documents.len() * sets, DocumentScore::default());
+        out.resize(
+            first + self.documents.len() * sets,
+            DocumentScore::default(),
+        );
         for set in 0..sets {
             let keys = std::mem::take(&mut self.keys[set]);
             let mut hits = std::mem::take(&mut self.hits);
-            self.index.find(self.options.ns[set], &keys, &mut hits, &mut self.scratch);
+            self.index
+                .find(self.options.ns[set], &keys, &mut hits, &mut self.scratch);
             let mut start = 0;
             for (document, (words, ends)) in self.documents.iter().enumerate() {
                 let end = ends[set];
                 let score = &mut out[first + document * sets + set];
-                *score = DocumentScore { n: self.options.ns[set], words: *words, ..count(&keys[start..end], &hits[start..end], &mut self.seen) };
+                *score = DocumentScore {
+                    n: self.options.ns[set],
+                    words: *words,
+                    ..count(&keys[start..end], &hits[start..end], &mut self.seen)
+                };
                 if self.options.flags {
-                    score.flags = Some(hits[start..end].iter().map(|&hit| if hit != 0 { '1' } else { '0' }).collect());
+                    score.flags = Some(
+                        hits[start..end]
+                            .iter()
+                            .map(|&hit| if hit != 0 { '1' } else { '0' })
+                            .collect(),
+                    );
                 }
                 if score.hits > 0
                     && let Some(text) = self.texts.get(document)
                 {
-                    evidence(text, &mut self.tokenizer, &keys[start..end], &hits[start..end], self.options, score);
+                    evidence(
+                        text,
+                        &mut self.tokenizer,
+                        &keys[start..end],
+                        &hits[start..end],
+                        self.options,
+                        score,
+                    );
                 }
                 start = end;
             }
@@ -148,7 +179,10 @@ impl<'a> Scorer<'a> {
 
 /// Counts positions, distinct n-grams and runs. `seen` is a reusable hash table.
 fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
-    let mut score = DocumentScore { ngrams: keys.len() as u64, ..DocumentScore::default() };
+    let mut score = DocumentScore {
+        ngrams: keys.len() as u64,
+        ..DocumentScore::default()
+    };
     // Keys are finalised hashes: their low bits serve as they are. 0 marks an empty slot; the key 0 itself is counted apart.
     let size = (keys.len() * 2).next_power_of_two();
     let mask = size - 1;
@@ -161,7 +195,11 @@ fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
         while seen[slot] != 0 && seen[slot] != key {
             slot = (slot + 1) & mask;
         }
-        let new = if key == 0 { !std::mem::replace(&mut zero_seen, true) } else { seen[slot] == 0 };
+        let new = if key == 0 {
+            !std::mem::replace(&mut zero_seen, true)
+        } else {
+            seen[slot] == 0
+        };
         seen[slot] = if key == 0 { seen[slot] } else { key };
         score.distinct_ngrams += u64::from(new);
         score.distinct_hits += u64::from(new) & u64::from(hit);
@@ -173,11 +211,21 @@ fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
 }
 
 /// Fills in spans and matched n-grams.
-fn evidence(text: &str, tokenizer: &mut Tokenizer, keys: &[u64], hits: &[u8], options: &QueryOptions, score: &mut DocumentScore) {
+fn evidence(
+    text: &str,
+    tokenizer: &mut Tokenizer,
+    keys: &[u64],
+    hits: &[u8],
+    options: &QueryOptions,
+    score: &mut DocumentScore,
+) {
     let mut words = Vec::new();
     tokenizer.spans(text, &mut words);
     let n = score.n as usize;
-    let covered = |i: usize| Span { start: words[i].start, end: words[i + n - 1].end };
+    let covered = |i: usize| Span {
+        start: words[i].start,
+        end: words[i + n - 1].end,
+    };
     let mut spans: Vec<(Span, usize)> = Vec::new();
     let mut matched = std::collections::HashSet::new();
     for (i, _) in hits.iter().enumerate().filter(|(_, hit)| **hit != 0) {
@@ -202,7 +250,11 @@ fn evidence(text: &str, tokenizer: &mut Tokenizer, keys: &[u64], hits: &[u8], op
             bytes = byte;
             points
         };
-        score.spans = spans.iter().take(options.max_spans).map(|(span, _)| (to_points(span.start), to_points(span.end))).collect();
+        score.spans = spans
+            .iter()
+            .take(options.max_spans)
+            .map(|(span, _)| (to_points(span.start), to_points(span.end)))
+            .collect();
     }
 }
 
@@ -222,7 +274,16 @@ mod tests {
     fn counts_positions_distinct_and_runs() {
         let mut seen = Vec::new();
         let score = count(&[5, 0, 5, 9, 0, 8], &[1, 1, 1, 0, 1, 0], &mut seen);
-        assert_eq!((score.ngrams, score.hits, score.distinct_ngrams, score.distinct_hits, score.longest_run), (6, 4, 4, 2, 3));
+        assert_eq!(
+            (
+                score.ngrams,
+                score.hits,
+                score.distinct_ngrams,
+                score.distinct_hits,
+                score.longest_run
+            ),
+            (6, 4, 4, 2, 3)
+        );
         assert_eq!(count(&[], &[], &mut seen), DocumentScore::default());
     }
 

@@ -38,7 +38,12 @@ pub struct Row {
 
 impl Index {
     /// Scores texts: one row for each text and n, in order. `stop` is asked now and then.
-    pub fn overlap(&self, texts: &[&str], options: &QueryOptions, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<DocumentScore>> {
+    pub fn overlap(
+        &self,
+        texts: &[&str],
+        options: &QueryOptions,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<DocumentScore>> {
         let mut groups = vec![0];
         let mut bytes = 0;
         for (i, text) in texts.iter().enumerate() {
@@ -63,9 +68,14 @@ impl Index {
                             break;
                         }
                         let mut out = Vec::new();
-                        texts[groups[group]..groups[group + 1]].iter().for_each(|text| scorer.add(text, &mut out));
+                        texts[groups[group]..groups[group + 1]]
+                            .iter()
+                            .for_each(|text| scorer.add(text, &mut out));
                         scorer.finish(&mut out);
-                        results.lock().unwrap_or_else(|p| p.into_inner()).push((group, out));
+                        results
+                            .lock()
+                            .unwrap_or_else(|p| p.into_inner())
+                            .push((group, out));
                     }
                 });
             }
@@ -80,7 +90,10 @@ impl Index {
 }
 
 fn threads(options: &QueryOptions) -> usize {
-    options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())).max(1)
+    options
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+        .max(1)
 }
 
 /// Why a text of `words` words has no n-gram.
@@ -106,7 +119,11 @@ impl OverlapStream {
     }
 
     /// The next rows, one for each record (usable or not) and n; empty at the end.
-    pub fn next_batch(&mut self, index: &Index, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Row>> {
+    pub fn next_batch(
+        &mut self,
+        index: &Index,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Row>> {
         let batches = Mutex::new(Vec::new());
         let (corpus, options) = (&self.corpus, &self.options);
         std::thread::scope(|scope| {
@@ -119,7 +136,10 @@ impl OverlapStream {
                             break;
                         }
                         let rows = score_block(&mut block, corpus, &mut scorer, options);
-                        batches.lock().unwrap_or_else(|p| p.into_inner()).push(((block.source(), block.first_position()), rows));
+                        batches
+                            .lock()
+                            .unwrap_or_else(|p| p.into_inner())
+                            .push(((block.source(), block.first_position()), rows));
                     }
                 });
             }
@@ -133,7 +153,11 @@ impl OverlapStream {
         let ended = batches.is_empty();
         let rows: Vec<Row> = batches.into_iter().flat_map(|(_, rows)| rows).collect();
         // Blocks of blank lines have no rows, but they are not the end.
-        if rows.is_empty() && !ended { self.next_batch(index, stop) } else { Ok(rows) }
+        if rows.is_empty() && !ended {
+            self.next_batch(index, stop)
+        } else {
+            Ok(rows)
+        }
     }
 
     /// What was read; the first error, if any.
@@ -142,7 +166,12 @@ impl OverlapStream {
     }
 }
 
-fn score_block(block: &mut Block, corpus: &Corpus, scorer: &mut Scorer<'_>, options: &QueryOptions) -> Vec<Row> {
+fn score_block(
+    block: &mut Block,
+    corpus: &Corpus,
+    scorer: &mut Scorer<'_>,
+    options: &QueryOptions,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut scored = Vec::new();
     let mut scores = Vec::new();
@@ -155,8 +184,15 @@ fn score_block(block: &mut Block, corpus: &Corpus, scorer: &mut Scorer<'_>, opti
                 position: record.position,
                 line: record.line,
                 id: record.id.map(str::to_string),
-                fields: record.fields.iter().map(|field| field.as_ref().map(|raw| raw.to_string())).collect(),
-                score: DocumentScore { n, ..DocumentScore::default() },
+                fields: record
+                    .fields
+                    .iter()
+                    .map(|field| field.as_ref().map(|raw| raw.to_string()))
+                    .collect(),
+                score: DocumentScore {
+                    n,
+                    ..DocumentScore::default()
+                },
                 null_reason: record.text.err().map(|reason| reason.code()),
             });
             if usable {

@@ -52,7 +52,12 @@ pub enum WordMode {
 
 impl WordMode {
     /// All modes, for tables and choices.
-    pub const ALL: [WordMode; 4] = [WordMode::Uax29, WordMode::Whitespace, WordMode::Gpt3, WordMode::Ids];
+    pub const ALL: [WordMode; 4] = [
+        WordMode::Uax29,
+        WordMode::Whitespace,
+        WordMode::Gpt3,
+        WordMode::Ids,
+    ];
 
     /// Name in options and headers.
     pub fn name(self) -> &'static str {
@@ -79,7 +84,8 @@ pub enum Normalization {
 
 impl Normalization {
     /// All forms, for tables and choices.
-    pub const ALL: [Normalization; 3] = [Normalization::None, Normalization::Nfc, Normalization::Nfkc];
+    pub const ALL: [Normalization; 3] =
+        [Normalization::None, Normalization::Nfc, Normalization::Nfkc];
 
     /// Name in options and headers.
     pub fn name(self) -> &'static str {
@@ -109,7 +115,11 @@ impl std::fmt::Display for WordRule {
         if self.normalization != Normalization::None {
             write!(f, " {}", self.normalization.name())?;
         }
-        if self.lowercase { f.write_str(" lowercase") } else { Ok(()) }
+        if self.lowercase {
+            f.write_str(" lowercase")
+        } else {
+            Ok(())
+        }
     }
 }
 

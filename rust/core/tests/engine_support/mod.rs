@@ -17,13 +17,28 @@ pub fn documents(seed: u64, count: usize, words: usize) -> Vec<String> {
         state = hash::finalize(state.wrapping_add(0x9E37_79B9_7F4A_7C15));
         state
     };
-    (0..count).map(|_| (0..words).map(|_| format!("w{}", next() % 2000)).collect::<Vec<_>>().join(" ")).collect()
+    (0..count)
+        .map(|_| {
+            (0..words)
+                .map(|_| format!("w{}", next() % 2000))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
 }
 
 /// Writes documents as JSON Lines.
 pub fn write_corpus(path: &Path, documents: &[String]) {
-    let lines: String =
-        documents.iter().enumerate().map(|(i, text)| format!("{{\"id\": {i}, \"text\": {}}}\n", serde_json::to_string(text).expect("text"))).collect();
+    let lines: String = documents
+        .iter()
+        .enumerate()
+        .map(|(i, text)| {
+            format!(
+                "{{\"id\": {i}, \"text\": {}}}\n",
+                serde_json::to_string(text).expect("text")
+            )
+        })
+        .collect();
     std::fs::write(path, lines).expect("write the corpus");
 }
 
@@ -31,7 +46,11 @@ pub fn write_corpus(path: &Path, documents: &[String]) {
 pub fn options(ns: &[u32]) -> BuildOptions {
     BuildOptions {
         ns: ns.to_vec(),
-        rule: WordRule { mode: WordMode::Uax29, normalization: Normalization::None, lowercase: false },
+        rule: WordRule {
+            mode: WordMode::Uax29,
+            normalization: Normalization::None,
+            lowercase: false,
+        },
         kind: FilterKind::Blocked,
         filter_fpr: 0.005,
         expected_ngrams: None,
@@ -43,13 +62,23 @@ pub fn options(ns: &[u32]) -> BuildOptions {
         spool: false,
         name: None,
         demo: false,
-        read: ReadOptions { block_bytes: 4096, ..ReadOptions::default() },
+        read: ReadOptions {
+            block_bytes: 4096,
+            ..ReadOptions::default()
+        },
     }
 }
 
 /// Builds from files without watching progress.
-pub fn build_files(files: &[PathBuf], out: &Path, options: &BuildOptions) -> Result<BuildSummary, Error> {
-    let sources = discover(files, &[], &[])?.into_iter().map(Source::File).collect();
+pub fn build_files(
+    files: &[PathBuf],
+    out: &Path,
+    options: &BuildOptions,
+) -> Result<BuildSummary, Error> {
+    let sources = discover(files, &[], &[])?
+        .into_iter()
+        .map(Source::File)
+        .collect();
     build(sources, out, options, &mut |_| ControlFlow::Continue(()))
 }
 
@@ -58,7 +87,12 @@ pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("list")
         .map(|entry| entry.expect("entry"))
-        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).expect("read")))
+        .map(|entry| {
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                std::fs::read(entry.path()).expect("read"),
+            )
+        })
         .collect();
     files.sort();
     files
@@ -68,5 +102,14 @@ pub fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 pub fn scores(index: &Path, n: u32, texts: &[String]) -> Vec<DocumentScore> {
     let index = Index::open(&[index.to_path_buf()]).expect("open");
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    index.overlap(&texts, &QueryOptions { ns: vec![n], ..QueryOptions::default() }, &|| false).expect("scores")
+    index
+        .overlap(
+            &texts,
+            &QueryOptions {
+                ns: vec![n],
+                ..QueryOptions::default()
+            },
+            &|| false,
+        )
+        .expect("scores")
 }

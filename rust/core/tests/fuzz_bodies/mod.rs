@@ -13,7 +13,9 @@ use ngramscope_core::tokenize::{Normalization, SimdPath, Tokenizer, WordMode, Wo
 
 /// Takes one byte of `data` as a choice among `count`.
 fn choose(data: &mut &[u8], count: usize) -> usize {
-    let Some((&first, rest)) = data.split_first() else { return 0 };
+    let Some((&first, rest)) = data.split_first() else {
+        return 0;
+    };
     *data = rest;
     usize::from(first) % count
 }
@@ -22,7 +24,11 @@ fn choose(data: &mut &[u8], count: usize) -> usize {
 pub fn words(mut data: &[u8]) {
     let mode = WordMode::ALL[choose(&mut data, WordMode::ALL.len())];
     let normalization = Normalization::ALL[choose(&mut data, Normalization::ALL.len())];
-    let rule = WordRule { mode, normalization, lowercase: choose(&mut data, 2) == 1 };
+    let rule = WordRule {
+        mode,
+        normalization,
+        lowercase: choose(&mut data, 2) == 1,
+    };
     let text = String::from_utf8_lossy(data);
     let mut first: Option<Vec<u64>> = None;
     for path in SimdPath::available() {
@@ -32,14 +38,37 @@ pub fn words(mut data: &[u8]) {
         let mut spans = Vec::new();
         tokenizer.spans(&text, &mut spans);
         assert_eq!(spans.len(), hashes.len(), "{rule}");
-        assert!(spans.iter().all(|span| span.start < span.end && text.get(span.start..span.end).is_some()));
+        assert!(
+            spans
+                .iter()
+                .all(|span| span.start < span.end && text.get(span.start..span.end).is_some())
+        );
         assert!(spans.windows(2).all(|pair| pair[0].start <= pair[1].start));
-        assert_eq!(first.get_or_insert_with(|| hashes.clone()), &hashes, "{path} differs");
+        assert_eq!(
+            first.get_or_insert_with(|| hashes.clone()),
+            &hashes,
+            "{path} differs"
+        );
     }
 }
 
 const ENDINGS: [&str; 16] = [
-    "jsonl", "jsonl.gz", "jsonl.zst", "jsonl.bz2", "jsonl.xz", "txt", "py", "parquet", "arrow", "tar", "tar.gz", "zip", "json", "dat", "csv", "txt.zst",
+    "jsonl",
+    "jsonl.gz",
+    "jsonl.zst",
+    "jsonl.bz2",
+    "jsonl.xz",
+    "txt",
+    "py",
+    "parquet",
+    "arrow",
+    "tar",
+    "tar.gz",
+    "zip",
+    "json",
+    "dat",
+    "csv",
+    "txt.zst",
 ];
 
 /// Any bytes under any ending: read to the end or refused, and the counts add up.
@@ -47,8 +76,16 @@ pub fn reading(mut data: &[u8]) {
     let ending = ENDINGS[choose(&mut data, ENDINGS.len())];
     let choice = choose(&mut data, 256);
     let options = ReadOptions {
-        text_key: if choice & 1 == 0 { "text".into() } else { "meta.text".into() },
-        fields: if choice & 2 == 0 { Vec::new() } else { vec!["meta".into(), "x.y".into()] },
+        text_key: if choice & 1 == 0 {
+            "text".into()
+        } else {
+            "meta.text".into()
+        },
+        fields: if choice & 2 == 0 {
+            Vec::new()
+        } else {
+            vec!["meta".into(), "x.y".into()]
+        },
         text_lines: choice & 4 != 0,
         ids: choice & 8 != 0,
         max_record_bytes: if choice & 16 == 0 { 1 << 20 } else { 64 },
@@ -63,9 +100,16 @@ pub fn reading(mut data: &[u8]) {
     let path = folder.join(format!("input-{}.{ending}", std::process::id()));
     std::fs::write(&path, data).expect("write the input");
     let sources = if choice & 128 == 0 {
-        discover(std::slice::from_ref(&path), &[], &[]).expect("one file").into_iter().map(Source::File).collect()
+        discover(std::slice::from_ref(&path), &[], &[])
+            .expect("one file")
+            .into_iter()
+            .map(Source::File)
+            .collect()
     } else {
-        vec![Source::Stream("stream".into(), Box::new(std::io::Cursor::new(data.to_vec())))]
+        vec![Source::Stream(
+            "stream".into(),
+            Box::new(std::io::Cursor::new(data.to_vec())),
+        )]
     };
     if let Ok(corpus) = Corpus::open(sources, options) {
         let mut block = Block::new();
@@ -73,7 +117,9 @@ pub fn reading(mut data: &[u8]) {
         while corpus.next_block(&mut block) {
             block.for_each(&corpus, |record| {
                 records += 1;
-                assert!(record.text.is_err() || record.text.is_ok_and(|text| text.len() <= 1 << 24));
+                assert!(
+                    record.text.is_err() || record.text.is_ok_and(|text| text.len() <= 1 << 24)
+                );
             });
         }
         match corpus.finish() {
@@ -90,7 +136,11 @@ pub fn reading(mut data: &[u8]) {
 /// A good index with bytes changed, cut or replaced: refused, or answering without a panic.
 pub fn index(mut data: &[u8]) {
     static GOOD: OnceLock<Vec<Vec<(String, Vec<u8>)>>> = OnceLock::new();
-    let good = GOOD.get_or_init(|| [FilterKind::Blocked, FilterKind::Exact].map(good_index).to_vec());
+    let good = GOOD.get_or_init(|| {
+        [FilterKind::Blocked, FilterKind::Exact]
+            .map(good_index)
+            .to_vec()
+    });
     let files = &good[choose(&mut data, good.len())];
     let target = choose(&mut data, files.len());
     let folder = scratch().join(format!("index-{}", std::process::id()));
@@ -103,8 +153,17 @@ pub fn index(mut data: &[u8]) {
         std::fs::write(folder.join(name), bytes).expect("write");
     }
     if let Ok(index) = Index::open(std::slice::from_ref(&folder)) {
-        let options = QueryOptions { ns: index.ns().to_vec(), ..QueryOptions::default() };
-        let rows = index.overlap(&["one two three four five six seven eight nine"], &options, &|| false).expect("no stop");
+        let options = QueryOptions {
+            ns: index.ns().to_vec(),
+            ..QueryOptions::default()
+        };
+        let rows = index
+            .overlap(
+                &["one two three four five six seven eight nine"],
+                &options,
+                &|| false,
+            )
+            .expect("no stop");
         assert_eq!(rows.len(), options.ns.len());
         let _ = index.verify(&mut |_| Ok(()));
     }
@@ -122,7 +181,11 @@ fn damage(bytes: &mut Vec<u8>, mut data: &[u8]) {
                 }
             }
         }
-        1 => bytes.truncate(data.iter().take(2).fold(0, |len, &byte| len * 256 + usize::from(byte))),
+        1 => bytes.truncate(
+            data.iter()
+                .take(2)
+                .fold(0, |len, &byte| len * 256 + usize::from(byte)),
+        ),
         _ => *bytes = data.to_vec(),
     }
 }
@@ -131,10 +194,18 @@ fn good_index(kind: FilterKind) -> Vec<(String, Vec<u8>)> {
     let folder = scratch().join(format!("good-{}-{}", std::process::id(), kind.name()));
     std::fs::create_dir_all(&folder).expect("folder");
     let corpus = folder.join("corpus.jsonl");
-    std::fs::write(&corpus, "{\"text\": \"one two three four five six seven eight nine ten\"}\n").expect("write");
+    std::fs::write(
+        &corpus,
+        "{\"text\": \"one two three four five six seven eight nine ten\"}\n",
+    )
+    .expect("write");
     let options = BuildOptions {
         ns: vec![2, 3],
-        rule: WordRule { mode: WordMode::Uax29, normalization: Normalization::None, lowercase: false },
+        rule: WordRule {
+            mode: WordMode::Uax29,
+            normalization: Normalization::None,
+            lowercase: false,
+        },
         kind,
         filter_fpr: 0.01,
         expected_ngrams: None,
@@ -149,21 +220,36 @@ fn good_index(kind: FilterKind) -> Vec<(String, Vec<u8>)> {
         read: ReadOptions::default(),
     };
     let out = folder.join("index");
-    let sources = discover(&[corpus], &[], &[]).expect("one file").into_iter().map(Source::File).collect();
+    let sources = discover(&[corpus], &[], &[])
+        .expect("one file")
+        .into_iter()
+        .map(Source::File)
+        .collect();
     build(sources, &out, &options, &mut |_| ControlFlow::Continue(())).expect("build");
-    let files = std::fs::read_dir(&out).expect("list").map(|entry| entry.expect("entry").path());
-    let mut files: Vec<_> = files.map(|path| (name_of(&path), std::fs::read(&path).expect("read"))).collect();
+    let files = std::fs::read_dir(&out)
+        .expect("list")
+        .map(|entry| entry.expect("entry").path());
+    let mut files: Vec<_> = files
+        .map(|path| (name_of(&path), std::fs::read(&path).expect("read")))
+        .collect();
     files.sort();
     let _ = std::fs::remove_dir_all(&folder);
     files
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().expect("a file").to_string_lossy().into_owned()
+    path.file_name()
+        .expect("a file")
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// In memory where the system has such a place: thousands of small files are written.
 fn scratch() -> PathBuf {
     let shared_memory = PathBuf::from("/dev/shm");
-    if shared_memory.is_dir() { shared_memory } else { std::env::temp_dir() }
+    if shared_memory.is_dir() {
+        shared_memory
+    } else {
+        std::env::temp_dir()
+    }
 }

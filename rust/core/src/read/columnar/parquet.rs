@@ -118,9 +118,7 @@ impl ParquetCutter {
                         column.column_path(),
                         self.max_column_chunk_bytes
                     ),
-                    format!(
-                        "--max-column-chunk {size} reads it; smaller row groups are better"
-                    ),
+                    format!("--max-column-chunk {size} reads it; smaller row groups are better"),
                 ));
             }
         }
