@@ -42,7 +42,9 @@ def test_a01_all_forms_of_one_corpus_hold_the_same_ngrams(trials: Path, tmp_path
     sets = []
     for number, name in enumerate(PARTS):
         build(tmp_path / f"{number}", trials / "A01" / name)
-        sets.append({name.split("-")[0]: data for name, data in contents(tmp_path / f"{number}").items() if name != "index.json"})
+        sets.append(
+            {name.split("-")[0]: data for name, data in contents(tmp_path / f"{number}").items() if name != "index.json"}
+        )
     assert all(each == sets[0] for each in sets)
 
 
@@ -98,4 +100,7 @@ def test_a02_going_on_uses_the_sound_files_and_lists_the_bad_ones(cli: Cli, tria
 
 
 def test_a02_more_bad_files_than_allowed_end_it(cli: Cli, trials: Path) -> None:
-    refused(cli("build-index", trials / "A02", "--max-bad-records", "10", "--max-bad-files", "2", "--out", "index"), "--max-bad-files 2")
+    refused(
+        cli("build-index", trials / "A02", "--max-bad-records", "10", "--max-bad-files", "2", "--out", "index"),
+        "--max-bad-files 2",
+    )

@@ -40,7 +40,9 @@ def _lines() -> Any:
     return ReadOptions(text_lines=True)
 
 
-def test_a05_records_without_text_are_counted_by_reason(cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+def test_a05_records_without_text_are_counted_by_reason(
+    cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path
+) -> None:
     path = trials / "A05" / "fields.jsonl"
     refused(cli("build-index", path, "--out", "index"), f"{path}:3", "missing_text", "--max-bad-records")
     refused(cli("build-index", path, "--out", "index", "--max-bad-records", 4), path, "--max-bad-records 4")
@@ -51,7 +53,9 @@ def test_a05_records_without_text_are_counted_by_reason(cli: Cli, trials: Path, 
     assert counts["unusable"] == A05_UNUSABLE
 
 
-def test_a05_ids_come_out_as_they_were_and_rows_stay_apart(cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+def test_a05_ids_come_out_as_they_were_and_rows_stay_apart(
+    cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path
+) -> None:
     path = trials / "A05" / "fields.jsonl"
     build(tmp_path / "index", path, n=2, **lenient())
     done = cli("overlap", path, "--index", "index", "--max-bad-records", 10)
@@ -73,7 +77,10 @@ def test_a05_ids_come_out_as_they_were_and_rows_stay_apart(cli: Cli, trials: Pat
     }  # fmt: skip
     assert [rows[line]["null_reason"] for line in (16, 17)] == ["not_an_object"] * 2
     for reason, count in A05_UNUSABLE.items():
-        assert f"{count} records without usable text ({reason})" in errors or f"{count} record without usable text ({reason})" in errors
+        assert (
+            f"{count} records without usable text ({reason})" in errors
+            or f"{count} record without usable text ({reason})" in errors
+        )
 
 
 def test_a05_the_rules_for_duplicate_keys_and_python_style_numbers(trials: Path, tmp_path: Path) -> None:
@@ -103,7 +110,9 @@ def test_a06_a_bad_line_is_named_by_its_number(cli: Cli, trials: Path, expected:
     assert manifest["counts"]["unusable"] == {"invalid_json": right["bad"]}
 
 
-def test_a06_bytes_that_are_not_utf8(cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path, small_index: Path) -> None:
+def test_a06_bytes_that_are_not_utf8(
+    cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path, small_index: Path
+) -> None:
     path = trials / "A06" / "bad_utf8.jsonl"
     right = expected["A06"]["bad_utf8"]
     refused(cli("build-index", path, "--out", "index"), f"{path}:{right['bad_lines'][0]}", "UTF-8")
@@ -119,7 +128,9 @@ def test_a06_bytes_that_are_not_utf8(cli: Cli, trials: Path, expected: dict[str,
     assert [row["position"] + 1 for row in rows if row["null_reason"] == "invalid_utf8"] == right["bad_lines"]
 
 
-@pytest.mark.parametrize(("name", "hints"), [("utf16.jsonl", ["UTF-16LE", "iconv"]), ("pretty_printed.json", ["JSON array", "JSON Lines"])])
+@pytest.mark.parametrize(
+    ("name", "hints"), [("utf16.jsonl", ["UTF-16LE", "iconv"]), ("pretty_printed.json", ["JSON array", "JSON Lines"])]
+)
 def test_a06_other_kinds_of_file_are_recognised(cli: Cli, trials: Path, tmp_path: Path, name: str, hints: list[str]) -> None:
     path = trials / "A06" / name
     refused(cli("build-index", path, "--out", "index"), path, *hints)

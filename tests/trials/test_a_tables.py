@@ -15,7 +15,9 @@ SOUND = ["nulls_dictionary_row_groups", "large_string", "dictionary_type", "text
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_a09_nulls_are_counted_and_ids_belong_to_their_texts(trials: Path, expected: dict[str, Any], tmp_path: Path, name: str) -> None:
+def test_a09_nulls_are_counted_and_ids_belong_to_their_texts(
+    trials: Path, expected: dict[str, Any], tmp_path: Path, name: str
+) -> None:
     path = trials / "A09" / f"{name}.parquet"
     right = expected["A09"]["parquet"]
     manifest = build(tmp_path / "all", path, n=5)
@@ -58,5 +60,9 @@ def test_a09_shards_with_other_columns(trials: Path, expected: dict[str, Any], t
     manifest = build(tmp_path / "index", trials / "A09" / "drift", n=3)
     assert manifest["counts"]["documents"] == expected["A09"]["drift"]
     index = Index.open(tmp_path / "index")
-    found = [(each, overlap) for table in index.overlap_files(trials / "A09" / "drift") for each, overlap in zip(table.id, table.overlap, strict=True)]
+    found = [
+        (each, overlap)
+        for table in index.overlap_files(trials / "A09" / "drift")
+        for each, overlap in zip(table.id, table.overlap, strict=True)
+    ]
     assert found == [("s0", 1.0), ("s1", 1.0), (2, 1.0)]
