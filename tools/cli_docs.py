@@ -22,17 +22,16 @@ of standard output went away. Text in and out is UTF-8 in every locale. `NGRAMSC
 """
 
 
-def help_of(command: click.Command, name: str) -> str:
-    with click.Context(command, info_name=name, terminal_width=100, max_content_width=100) as context:
-        return command.get_help(context)
+def help_of(command: click.Command) -> str:
+    context = click.Context(cli, info_name="ngramscope", terminal_width=100, **cli.context_settings)
+    if command is not cli:
+        context = click.Context(command, info_name=command.name, parent=context, terminal_width=100)
+    return command.get_help(context)
 
 
 def document() -> str:
-    parts = [HEAD, f"## ngramscope\n\n```text\n{help_of(cli, 'ngramscope')}\n```\n"]
-    parts.extend(
-        f"## {name}\n\n```text\n{help_of(command, f'ngramscope {name}')}\n```\n"
-        for name, command in sorted(cli.commands.items())
-    )
+    parts = [HEAD, f"## ngramscope\n\n```text\n{help_of(cli)}\n```\n"]
+    parts.extend(f"## {name}\n\n```text\n{help_of(command)}\n```\n" for name, command in sorted(cli.commands.items()))
     return "\n".join(parts)
 
 

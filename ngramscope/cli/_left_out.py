@@ -19,7 +19,8 @@ def left_out(sources: Iterable[Mapping[str, Any]]) -> list[str]:
             lines.append(f"{name}: {count:,} {'record' if count == 1 else 'records'} without usable text ({reason})")
         for sample in source.get("samples", ()):
             detail = f": {sample['detail']}" if "detail" in sample else ""
-            lines.append(f"{name}, line {sample['line']}: {sample['reason']}{detail}")
+            member = f"/{sample['member']}" if "member" in sample else ""
+            lines.append(f"{name}{member}, line {sample['line']}: {sample['reason']}{detail}")
         if "incomplete" in source:
             lines.append(f"{name}: incomplete: {source['incomplete']}")
     if len(lines) > _SHOWN:

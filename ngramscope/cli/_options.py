@@ -105,7 +105,7 @@ build_options = group(
     _build_values,
     [
         click.option(
-            "--n", type=int, multiple=True, default=[7], show_default="7", metavar="N",
+            "--n", type=int, multiple=True, default=[7], show_default=True, metavar="N",
             help="Length of the n-grams in words; repeatable, one pass for all.",
         ),
         click.option(

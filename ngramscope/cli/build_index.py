@@ -18,7 +18,7 @@ from ngramscope.sizes import format_count, format_size
 __all__ = ["command"]
 
 
-@click.command("build-index")
+@click.command("build-index", short_help="Index the n-grams of a corpus.")
 @click.argument("corpus", nargs=-1)
 @click.option("--out", metavar="DIR", help="Folder of the index.  [default: $NGRAMSCOPE_INDEX, else ./ngramscope-index]")
 @click.option("--manifest", metavar="FILE", help="A corpus manifest (TOML), instead of CORPUS.")
@@ -37,8 +37,9 @@ def command(
 ) -> int:
     """Index the n-grams of CORPUS: files, folders, globs, - for standard input, or one manifest (*.toml).
 
-    JSON Lines, Parquet, Arrow and plain text are read, also compressed (gz, zst, bz2, xz). Without CORPUS the standard
-    library of the running Python is indexed, for trying out; such an index is marked as a demonstration.
+    JSON Lines, Parquet, Arrow IPC and plain text are read, also compressed (gz, zst, bz2, xz) and in archives (tar, zip).
+    Without CORPUS the standard library of the running Python is indexed, for trying out; such an index is marked as a
+    demonstration.
 
     \b
     Example:

@@ -16,7 +16,7 @@ from ngramscope.index.options import QueryOptions, WordRule, default_index
 __all__ = ["command"]
 
 
-@click.command("explain")
+@click.command("explain", short_help="Show the words of a text, its n-grams, and which are found.")
 @click.argument("text")
 @click.option(
     "--index", "indexes", multiple=True, metavar="DIR",

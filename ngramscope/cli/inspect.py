@@ -17,7 +17,7 @@ __all__ = ["command"]
 _SOURCES_SHOWN = 20
 
 
-@click.command("inspect")
+@click.command("inspect", short_help="Say what an index is.")
 @click.argument("indexes", nargs=-1, metavar="[INDEX]...")
 @console_options("Print everything, every source included, as one JSON object.")
 def command(indexes: tuple[str, ...], console: Console) -> int:

@@ -50,7 +50,7 @@ query_options = group(
 )  # fmt: skip
 
 
-@click.command("overlap")
+@click.command("overlap", short_help="Score texts: which share of their n-grams does an index have?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--index", "indexes", multiple=True, metavar="DIR",

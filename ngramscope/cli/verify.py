@@ -12,7 +12,7 @@ from ngramscope.sizes import format_size
 __all__ = ["command"]
 
 
-@click.command("verify")
+@click.command("verify", short_help="Compare all checksums of an index.")
 @click.argument("indexes", nargs=-1, metavar="[INDEX]...")
 @console_options("Print the result as one JSON object.")
 def command(indexes: tuple[str, ...], console: Console) -> int:
