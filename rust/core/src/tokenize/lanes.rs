@@ -10,7 +10,7 @@ pub trait Lanes: Copy {
     fn folded(self) -> Self;
     /// Bytes equal to `byte`.
     fn equal(self, byte: u8) -> u64;
-    /// Bytes from `first` to `last`, both ASCII.
+    /// Bytes from `first` to `last`, which are both ASCII or both not.
     fn between(self, first: u8, last: u8) -> u64;
     /// Bytes of 0x80 and above.
     fn non_ascii(self) -> u64;
@@ -72,12 +72,13 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn between(self, first: u8, last: u8) -> u64 {
-        debug_assert!(first <= last && last < 0x80);
+        debug_assert!(first <= last && (first < 0x80) == (last < 0x80));
+        let same_half = if last < 0x80 { !0 } else { 0 };
         self.collect(|word| {
-            let ascii = word & LOW;
-            let at_least_first = ascii + repeat(0x80 - first);
-            let above_last = ascii + repeat(0x7F - last);
-            at_least_first & !above_last & !word
+            let low = word & LOW;
+            let at_least_first = low + repeat(0x80 - (first & 0x7F));
+            let above_last = low + repeat(0x7F - (last & 0x7F));
+            at_least_first & !above_last & (word ^ same_half)
         })
     }
 
@@ -88,5 +89,45 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn character_starts(self) -> u64 {
         self.collect(|word| !word | word << 1)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// For every byte and every question.
+    pub fn assert_answers<L: Lanes>() {
+        for start in [0, 64, 128, 192] {
+            let bytes: [u8; 64] = std::array::from_fn(|index| (start + index) as u8);
+            let lanes = L::load(&bytes);
+            let mask = |is: &dyn Fn(u8) -> bool| {
+                (0..64).fold(0, |bits, index| bits | u64::from(is(bytes[index])) << index)
+            };
+            assert_eq!(lanes.non_ascii(), mask(&|byte| byte >= 0x80));
+            assert_eq!(
+                lanes.character_starts(),
+                mask(&|byte| !(0x80..0xC0).contains(&byte))
+            );
+            for first in 0..=255 {
+                assert_eq!(lanes.equal(first), mask(&|byte| byte == first));
+                assert_eq!(
+                    lanes.folded().equal(first),
+                    mask(&|byte| byte | 0x20 == first)
+                );
+                for last in first..=first | 0x7F {
+                    assert_eq!(
+                        lanes.between(first, last),
+                        mask(&|byte| (first..=last).contains(&byte)),
+                        "{first} {last}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scalar_answers() {
+        assert_answers::<Scalar>();
     }
 }

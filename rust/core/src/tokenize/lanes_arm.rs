@@ -89,3 +89,13 @@ impl Lanes for Neon {
         collect(self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tokenize::lanes::tests::assert_answers;
+
+    #[test]
+    fn neon_answers() {
+        assert_answers::<super::Neon>();
+    }
+}

@@ -48,7 +48,8 @@ impl Lanes for Sse2 {
     #[inline(always)]
     fn between(mut self, first: u8, last: u8) -> u64 {
         for vector in &mut self.0 {
-            // Moved so that `last` becomes 127, the greatest signed value, one comparison is enough.
+            // Moved so that `last` becomes 127, the greatest signed value, one comparison is enough. Nothing wraps around to
+            // between them, as both are in the same half.
             // SAFETY: see the head of this file.
             *vector = unsafe {
                 let moved = _mm_add_epi8(*vector, _mm_set1_epi8((0x7F - last) as i8));
@@ -200,5 +201,31 @@ impl Lanes for Avx512 {
         // As in `Sse2::character_starts`.
         // SAFETY: see the head of this file.
         unsafe { _mm512_cmpgt_epi8_mask(self.0, _mm512_set1_epi8(0xBFu8 as i8)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::SimdPath;
+    use crate::tokenize::lanes::tests::assert_answers;
+
+    #[test]
+    fn sse2_answers() {
+        assert_answers::<Sse2>();
+    }
+
+    #[test]
+    fn avx2_answers() {
+        if SimdPath::Avx2.is_available() {
+            assert_answers::<Avx2>();
+        }
+    }
+
+    #[test]
+    fn avx512_answers() {
+        if SimdPath::Avx512.is_available() {
+            assert_answers::<Avx512>();
+        }
     }
 }

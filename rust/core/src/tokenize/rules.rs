@@ -92,9 +92,15 @@ impl Row {
     #[inline(always)]
     pub fn step(self, class_number: u8) -> Step {
         debug_assert!((class_number as usize) < COLUMNS);
+        // The row is the last thing to be known, so it is added last.
         // SAFETY: rows are made by `Row::new` only, so `self.0 + class_number` is below ROWS * COLUMNS for class numbers below
         // COLUMNS, and all class numbers are.
-        unsafe { *TABLE.get_unchecked(self.0 as usize + class_number as usize) }
+        unsafe {
+            *TABLE
+                .as_ptr()
+                .add(class_number as usize)
+                .add(self.0 as usize)
+        }
     }
 
     /// True if the segment has a character that is not white space.
