@@ -219,6 +219,8 @@ mod tests {
     fn avx2_answers() {
         if SimdPath::Avx2.is_available() {
             assert_answers::<Avx2>();
+        } else {
+            eprintln!("skipped: this processor lacks the instructions");
         }
     }
 
@@ -226,6 +228,8 @@ mod tests {
     fn avx512_answers() {
         if SimdPath::Avx512.is_available() {
             assert_answers::<Avx512>();
+        } else {
+            eprintln!("skipped: this processor lacks the instructions");
         }
     }
 }
