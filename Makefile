@@ -13,6 +13,7 @@ KEY := $(shell { cat constraints.txt pyproject.toml; $(PYTHON) --version; } | sh
 # Pins hold for every pip call, also for the one that maturin makes.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH PYTHONHOME

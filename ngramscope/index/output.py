@@ -68,7 +68,7 @@ class JsonLinesWriter(TableWriter):
                 f'"overlap": {_share(overlap)}, "overlap_corrected": {_share(corrected)}, '
                 f'"distinct_ngrams": {distinct_ngrams}, "distinct_hits": {distinct_hits}, '
                 f'"distinct_overlap": {_share(distinct_overlap)}, "longest_run": {"null" if null else longest_run}, '
-                f'"null_reason": {json.dumps(reason)}'
+                f'"null_reason": {_quoted(reason)}'
             )
             parts.extend(f'"{name}": {json.dumps(values[row], ensure_ascii=False)}' for name, values in evidence)
             parts.extend(f"{name}: {_json(values[row])}" for name, values in extra)
@@ -267,6 +267,11 @@ def _json(text: str | None) -> str:
     if "NaN" not in text and "Infinity" not in text:
         return text
     return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
+
+
+def _quoted(code: str | None) -> str:
+    """A reason's code, which is plain letters; `json.dumps` would take a fifth of the time of writing a table."""
+    return "null" if code is None else f'"{code}"'
 
 
 def _share(value: float) -> str:
