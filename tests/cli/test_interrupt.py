@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ngramscope import Index
+from ngramscope import Index, Progress
 from tests.conftest import clean_environment
 
 LIMIT = 2.0
@@ -136,3 +136,19 @@ def test_a_session_survives_and_other_threads_go_on(endless: Path, tmp_path: Pat
     assert sent[0][1] > 100  # it counted while the core worked
     assert not (tmp_path / "index" / "index.json").exists()
     assert Index.open(small_index).overlap(["alpha beta gamma"], n=3).hits.tolist() == [1]
+
+
+@pytest.mark.parametrize("phase", ["write", "sync"])
+def test_writing_half_a_gibibyte_ends_at_once(phase: str, tmp_path: Path) -> None:
+    sent: list[float] = []
+
+    def progress(step: Progress) -> None:
+        if step.phase == phase and not sent:
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        Index.build(texts=["one two three"], out=tmp_path / "index", n=2, expected_ngrams=400_000_000, progress=progress)
+    assert time.perf_counter() - sent[0] < LIMIT
+    assert not (tmp_path / "index" / "index.json").exists()
+    assert not list(tmp_path.rglob("*.ngs"))
