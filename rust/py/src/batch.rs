@@ -44,13 +44,17 @@ pub struct OverlapBatch {
 impl OverlapBatch {
     /// Columns of `rows`, with `fields` further fields each.
     pub fn new(py: Python<'_>, mut rows: Vec<Row>, fields: usize) -> OverlapBatch {
-        let mut columns: Vec<Vec<Option<String>>> = (0..fields).map(|_| Vec::with_capacity(rows.len())).collect();
+        let mut columns: Vec<Vec<Option<String>>> = (0..fields)
+            .map(|_| Vec::with_capacity(rows.len()))
+            .collect();
         for row in &mut rows {
             for (column, field) in columns.iter_mut().zip(row.fields.drain(..)) {
                 column.push(field);
             }
         }
-        let count = |of: fn(&DocumentScore) -> u64| PyArray1::from_iter(py, rows.iter().map(|row| signed(of(&row.score)))).unbind();
+        let count = |of: fn(&DocumentScore) -> u64| {
+            PyArray1::from_iter(py, rows.iter().map(|row| signed(of(&row.score)))).unbind()
+        };
         OverlapBatch {
             position: PyArray1::from_iter(py, rows.iter().map(|row| signed(row.position))).unbind(),
             source: PyArray1::from_iter(py, rows.iter().map(|row| row.source as i32)).unbind(),
@@ -65,8 +69,14 @@ impl OverlapBatch {
             null_reason: rows.iter().map(|row| row.null_reason).collect(),
             id: rows.iter_mut().map(|row| row.id.take()).collect(),
             flags: rows.iter_mut().map(|row| row.score.flags.take()).collect(),
-            spans: rows.iter_mut().map(|row| std::mem::take(&mut row.score.spans)).collect(),
-            matches: rows.iter_mut().map(|row| std::mem::take(&mut row.score.matches)).collect(),
+            spans: rows
+                .iter_mut()
+                .map(|row| std::mem::take(&mut row.score.spans))
+                .collect(),
+            matches: rows
+                .iter_mut()
+                .map(|row| std::mem::take(&mut row.score.matches))
+                .collect(),
             fields: columns,
         }
     }

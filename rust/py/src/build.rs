@@ -51,20 +51,39 @@ pub fn sources(
     stream: Option<Stream>,
     stop: Arc<AtomicBool>,
 ) -> PyResult<Vec<Source>> {
-    let (standard_input, files): (Vec<PathBuf>, Vec<PathBuf>) = paths.iter().cloned().partition(|path| path.as_os_str() == STANDARD_INPUT);
+    let (standard_input, files): (Vec<PathBuf>, Vec<PathBuf>) = paths
+        .iter()
+        .cloned()
+        .partition(|path| path.as_os_str() == STANDARD_INPUT);
     if standard_input.len() > 1 {
-        return Err(error::usage(py, "standard input (-) is named twice; it can be read once"));
+        return Err(error::usage(
+            py,
+            "standard input (-) is named twice; it can be read once",
+        ));
     }
     let mut sources = Vec::new();
     if !files.is_empty() {
-        let found = py.detach(|| read::discover(&files, &read.include, &read.exclude)).map_err(|error| error::read_to_python(py, error))?;
+        let found = py
+            .detach(|| read::discover(&files, &read.include, &read.exclude))
+            .map_err(|error| error::read_to_python(py, error))?;
         sources.extend(found.into_iter().map(Source::File));
     }
-    let streams = standard_input.first().map(|_| (0, STANDARD_INPUT.to_string())).into_iter().chain(stream);
+    let streams = standard_input
+        .first()
+        .map(|_| (0, STANDARD_INPUT.to_string()))
+        .into_iter()
+        .chain(stream);
     for (descriptor, name) in streams {
         let reader = StoppableReader::new(descriptor, Arc::clone(&stop)).map_err(|cause| {
             let path = Path::new(&name).to_path_buf();
-            error::to_python(py, Error::Io { path, action: "read", cause })
+            error::to_python(
+                py,
+                Error::Io {
+                    path,
+                    action: "read",
+                    cause,
+                },
+            )
         })?;
         sources.push(Source::Stream(name, Box::new(reader)));
     }

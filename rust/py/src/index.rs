@@ -34,32 +34,58 @@ pub struct PyIndex {
 impl PyIndex {
     #[new]
     fn open(py: Python<'_>, paths: Vec<PathBuf>, load: bool) -> PyResult<PyIndex> {
-        let mut index = py.detach(|| Index::open(&paths)).map_err(|error| to_python(py, error))?;
+        let mut index = py
+            .detach(|| Index::open(&paths))
+            .map_err(|error| to_python(py, error))?;
         if load {
             let started = Instant::now();
-            run(py, &mut Watch::new(None), || step("load", 0, 0, started), |stop| index.load(&|| stop.load(Ordering::Relaxed)))?;
+            run(
+                py,
+                &mut Watch::new(None),
+                || step("load", 0, 0, started),
+                |stop| index.load(&|| stop.load(Ordering::Relaxed)),
+            )?;
         }
-        Ok(PyIndex { index: Arc::new(index) })
+        Ok(PyIndex {
+            index: Arc::new(index),
+        })
     }
 
     /// The manifests as JSON, in the order of the paths.
     #[getter]
     fn manifests(&self) -> Vec<String> {
-        self.index.manifests().map(|manifest| manifest.to_json()).collect()
+        self.index
+            .manifests()
+            .map(|manifest| manifest.to_json())
+            .collect()
     }
 
     /// Rows for `texts`; None has no overlap.
-    fn overlap(&self, py: Python<'_>, texts: Vec<Option<Bound<'_, PyString>>>, options: QueryArguments) -> PyResult<OverlapBatch> {
+    fn overlap(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Option<Bound<'_, PyString>>>,
+        options: QueryArguments,
+    ) -> PyResult<OverlapBatch> {
         let options = self.choose(py, &options)?;
-        let owned: Vec<Option<String>> =
-            texts.iter().map(|text| text.as_ref().map(|text| to_utf8(text).map(|text| text.into_owned())).transpose()).collect::<PyResult<_>>()?;
+        let owned: Vec<Option<String>> = texts
+            .iter()
+            .map(|text| {
+                text.as_ref()
+                    .map(|text| to_utf8(text).map(|text| text.into_owned()))
+                    .transpose()
+            })
+            .collect::<PyResult<_>>()?;
         let present: Vec<&str> = owned.iter().flatten().map(String::as_str).collect();
         let started = Instant::now();
         let scores = run(
             py,
             &mut Watch::new(None),
             || step("score", 0, 0, started),
-            |stop| self.index.overlap(&present, &options, &|| stop.load(Ordering::Relaxed)),
+            |stop| {
+                self.index
+                    .overlap(&present, &options, &|| stop.load(Ordering::Relaxed))
+            },
         )?;
         let mut scores = scores.into_iter();
         let mut rows = Vec::with_capacity(owned.len() * options.ns.len());
@@ -70,7 +96,15 @@ impl PyIndex {
                 let mut score = score.unwrap_or_default();
                 score.n = n;
                 let position = position as u64;
-                rows.push(Row { source: 0, position, line: position + 1, id: None, fields: Vec::new(), score, null_reason: reason });
+                rows.push(Row {
+                    source: 0,
+                    position,
+                    line: position + 1,
+                    id: None,
+                    fields: Vec::new(),
+                    score,
+                    null_reason: reason,
+                });
             }
         }
         Ok(OverlapBatch::new(py, rows, 0))
@@ -95,7 +129,9 @@ impl PyIndex {
         let mut to_core = read.to_core(self.index.rule().mode == WordMode::Ids);
         to_core.parallel_files = 1; // rows come in input order
         let (fields, lengths) = (to_core.fields.len(), options.ns.len() as u64);
-        let corpus = py.detach(|| Corpus::open(sources, to_core)).map_err(|error| read_to_python(py, error))?;
+        let corpus = py
+            .detach(|| Corpus::open(sources, to_core))
+            .map_err(|error| read_to_python(py, error))?;
         let pass = Pass {
             stream: Some(OverlapStream::new(corpus, options)),
             watch,
@@ -106,13 +142,22 @@ impl PyIndex {
             lengths,
             started: Instant::now(),
         };
-        Ok(PyOverlapStream { index: Arc::clone(&self.index), names, pass: Mutex::new(pass) })
+        Ok(PyOverlapStream {
+            index: Arc::clone(&self.index),
+            names,
+            pass: Mutex::new(pass),
+        })
     }
 
     /// Compares all bytes with their checksums; returns what was read as JSON.
     #[pyo3(signature = (progress = None))]
     fn verify(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<String> {
-        let shards = || self.index.manifests().flat_map(|manifest| &manifest.sets).flat_map(|set| &set.shards);
+        let shards = || {
+            self.index
+                .manifests()
+                .flat_map(|manifest| &manifest.sets)
+                .flat_map(|set| &set.shards)
+        };
         let (files, bytes) = (shards().count(), shards().map(|shard| shard.bytes).sum());
         let done = AtomicU64::new(0);
         let started = Instant::now();
@@ -123,7 +168,11 @@ impl PyIndex {
             |stop| {
                 self.index.verify(&mut |read| {
                     done.fetch_add(read, Ordering::Relaxed);
-                    if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+                    if stop.load(Ordering::Relaxed) {
+                        Err(Error::Interrupted)
+                    } else {
+                        Ok(())
+                    }
                 })
             },
         )?;
@@ -133,7 +182,10 @@ impl PyIndex {
 
 impl PyIndex {
     fn choose(&self, py: Python<'_>, options: &QueryArguments) -> PyResult<QueryOptions> {
-        let ns = self.index.choose_ns(&options.n).map_err(|error| to_python(py, error))?;
+        let ns = self
+            .index
+            .choose_ns(&options.n)
+            .map_err(|error| to_python(py, error))?;
         Ok(options.to_core(ns))
     }
 }
@@ -173,15 +225,36 @@ impl PyOverlapStream {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<OverlapBatch>> {
         let mut pass = self.pass()?;
-        let Pass { stream, watch, documents, bytes_total, started, fields, lengths, report } = &mut *pass;
-        let Some(open) = stream.as_mut() else { return Ok(None) };
+        let Pass {
+            stream,
+            watch,
+            documents,
+            bytes_total,
+            started,
+            fields,
+            lengths,
+            report,
+        } = &mut *pass;
+        let Some(open) = stream.as_mut() else {
+            return Ok(None);
+        };
         let lengths = *lengths;
-        let at = CoreProgress { documents: *documents, ..step("score", open.bytes_read(), *bytes_total, *started) };
-        let outcome = run(py, watch, || at.clone(), |stop| open.next_batch(&self.index, &|| stop.load(Ordering::Relaxed)));
+        let at = CoreProgress {
+            documents: *documents,
+            ..step("score", open.bytes_read(), *bytes_total, *started)
+        };
+        let outcome = run(
+            py,
+            watch,
+            || at.clone(),
+            |stop| open.next_batch(&self.index, &|| stop.load(Ordering::Relaxed)),
+        );
         match outcome {
             Ok(rows) if rows.is_empty() => {
                 if let Some(finished) = stream.take() {
-                    let read = py.detach(|| finished.finish()).map_err(|error| to_python(py, error))?;
+                    let read = py
+                        .detach(|| finished.finish())
+                        .map_err(|error| to_python(py, error))?;
                     *report = Some(to_json(&read)?);
                 }
                 Ok(None)
@@ -199,7 +272,10 @@ impl PyOverlapStream {
 
     /// What was read and left out, as JSON.
     fn report(&self) -> PyResult<String> {
-        self.pass()?.report.clone().ok_or_else(|| PyRuntimeError::new_err("the report comes after the last table"))
+        self.pass()?
+            .report
+            .clone()
+            .ok_or_else(|| PyRuntimeError::new_err("the report comes after the last table"))
     }
 }
 
@@ -209,7 +285,9 @@ impl PyOverlapStream {
         match self.pass.try_lock() {
             Ok(pass) => Ok(pass),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("another thread is reading from this stream")),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "another thread is reading from this stream",
+            )),
         }
     }
 }

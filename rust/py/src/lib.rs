@@ -18,7 +18,11 @@ use pyo3::types::{PyString, PyTuple};
 
 /// Bounds of the words of `text`, in code points.
 #[pyfunction]
-fn words(py: Python<'_>, text: &Bound<'_, PyString>, rule: options::RuleArguments) -> PyResult<Vec<(usize, usize)>> {
+fn words(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    rule: options::RuleArguments,
+) -> PyResult<Vec<(usize, usize)>> {
     let rule = rule.to_core(py)?;
     let text = text::to_utf8(text)?;
     let mut spans = Vec::new();
@@ -29,7 +33,10 @@ fn words(py: Python<'_>, text: &Bound<'_, PyString>, rule: options::RuleArgument
         byte = to;
         point
     };
-    Ok(spans.iter().map(|span| (points(span.start), points(span.end))).collect())
+    Ok(spans
+        .iter()
+        .map(|span| (points(span.start), points(span.end)))
+        .collect())
 }
 
 /// The compiled core of ngramscope.
@@ -39,9 +46,18 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let reading = ReadOptions::default();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("FORMAT_VERSION", FORMAT_VERSION)?;
-    module.add("WORD_MODES", PyTuple::new(py, options::WORD_MODES.map(|(name, _)| name))?)?;
-    module.add("NORMALIZATIONS", PyTuple::new(py, options::NORMALIZATIONS.map(|(name, _)| name))?)?;
-    module.add("FILTER_KINDS", PyTuple::new(py, FilterKind::ALL.map(FilterKind::name))?)?;
+    module.add(
+        "WORD_MODES",
+        PyTuple::new(py, options::WORD_MODES.map(|(name, _)| name))?,
+    )?;
+    module.add(
+        "NORMALIZATIONS",
+        PyTuple::new(py, options::NORMALIZATIONS.map(|(name, _)| name))?,
+    )?;
+    module.add(
+        "FILTER_KINDS",
+        PyTuple::new(py, FilterKind::ALL.map(FilterKind::name))?,
+    )?;
     module.add("MAX_RECORD_SIZE", reading.max_record_bytes)?;
     module.add("MAX_WINDOW_LOG", reading.max_window_log)?;
     module.add("MAX_COLUMN_CHUNK", reading.max_column_chunk_bytes)?;

@@ -10,11 +10,18 @@ use pyo3::prelude::*;
 use crate::error::usage;
 
 /// Names of the word modes, in the order of the documentation.
-pub const WORD_MODES: [(&str, WordMode); 4] =
-    [("uax29", WordMode::Uax29), ("whitespace", WordMode::Whitespace), ("gpt3", WordMode::Gpt3), ("ids", WordMode::Ids)];
+pub const WORD_MODES: [(&str, WordMode); 4] = [
+    ("uax29", WordMode::Uax29),
+    ("whitespace", WordMode::Whitespace),
+    ("gpt3", WordMode::Gpt3),
+    ("ids", WordMode::Ids),
+];
 /// Names of the normalisations.
-pub const NORMALIZATIONS: [(&str, Normalization); 3] =
-    [("none", Normalization::None), ("nfc", Normalization::Nfc), ("nfkc", Normalization::Nfkc)];
+pub const NORMALIZATIONS: [(&str, Normalization); 3] = [
+    ("none", Normalization::None),
+    ("nfc", Normalization::Nfc),
+    ("nfkc", Normalization::Nfkc),
+];
 
 /// `ReadOptions`.
 #[derive(FromPyObject)]
@@ -146,10 +153,20 @@ impl QueryArguments {
 }
 
 fn lookup<T: Copy>(py: Python<'_>, option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
-    known.iter().find(|(each, _)| *each == name).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(each, _)| *each).collect();
-        usage(py, &format!("{option}: '{name}' is not known; known: {}", names.join(", ")))
-    })
+    known
+        .iter()
+        .find(|(each, _)| *each == name)
+        .map(|(_, value)| *value)
+        .ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|(each, _)| *each).collect();
+            usage(
+                py,
+                &format!(
+                    "{option}: '{name}' is not known; known: {}",
+                    names.join(", ")
+                ),
+            )
+        })
 }
 
 /// A size of this machine; more than it can address is as good as no limit.

@@ -24,12 +24,19 @@ impl StoppableReader {
         }
         // SAFETY: the descriptor was open a moment ago and is borrowed for the duplication only.
         let owned: OwnedFd = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned()?;
-        Ok(StoppableReader { file: File::from(owned), stop })
+        Ok(StoppableReader {
+            file: File::from(owned),
+            stop,
+        })
     }
 
     /// Whether there is something to read (or the end); false when the wait was too short.
     fn ready(&self) -> io::Result<bool> {
-        let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut poll = libc::pollfd {
+            fd: self.file.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
         // SAFETY: `poll` is one valid pollfd.
         match unsafe { libc::poll(&mut poll, 1, POLL_MILLISECONDS) } {
             0 => Ok(false),

@@ -45,7 +45,11 @@ pub struct Watch {
 impl Watch {
     /// A watch that calls `progress`, if there is one.
     pub fn new(progress: Option<Py<PyAny>>) -> Watch {
-        Watch { progress, stop: Arc::default(), raised: None }
+        Watch {
+            progress,
+            stop: Arc::default(),
+            raised: None,
+        }
     }
 
     /// Set when the work has to stop; readers that wait for a pipe look at it.
