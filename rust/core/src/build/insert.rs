@@ -138,7 +138,7 @@ impl MemoryRange {
             }
         };
         let shift = region_blocks.max(1).next_power_of_two().trailing_zeros();
-        let regions = (blocks.max(1) - 1 >> shift) as usize + 1;
+        let regions = ((blocks.max(1) - 1) >> shift) as usize + 1;
         let store = match kind {
             FilterKind::Blocked => {
                 let words =

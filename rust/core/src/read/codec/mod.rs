@@ -17,12 +17,15 @@ use super::ReadOptions;
 use super::error::FileFault;
 use super::raw::Input;
 
+/// Makes a decoder of a file's bytes.
+type Open = fn(Input, &ReadOptions) -> Result<Box<dyn Read + Send>, FileFault>;
+
 /// A compression format.
 pub(super) struct Codec {
     pub name: &'static str,
     /// Whether a file that begins with these bytes is one.
     pub sniff: fn(&[u8]) -> bool,
-    pub open: fn(Input, &ReadOptions) -> Result<Box<dyn Read + Send>, FileFault>,
+    pub open: Open,
     /// Endings that are taken off a name before its own ending is looked at.
     pub endings: &'static [&'static str],
 }
