@@ -133,9 +133,12 @@ pub fn reading(mut data: &[u8]) {
     let _ = std::fs::remove_file(&path);
 }
 
+/// Names and contents of an index folder.
+type IndexFiles = Vec<(String, Vec<u8>)>;
+
 /// A good index with bytes changed, cut or replaced: refused, or answering without a panic.
 pub fn index(mut data: &[u8]) {
-    static GOOD: OnceLock<Vec<Vec<(String, Vec<u8>)>>> = OnceLock::new();
+    static GOOD: OnceLock<Vec<IndexFiles>> = OnceLock::new();
     let good = GOOD.get_or_init(|| {
         [FilterKind::Blocked, FilterKind::Exact]
             .map(good_index)
