@@ -13,7 +13,7 @@ import engine
 from lab import Findings, Lab, Sample, printed, rival, spread, warm
 
 EXPECTED = 3_000_000_000
-CORPUS_MB, MODEL_MB = 2200, 40
+CORPUS_MB, MODEL_MB = 2200, 15
 QUICK = {"expected": 60_000_000, "corpus": 125, "model": 14, "bytes": 256 << 20}
 
 
@@ -53,7 +53,6 @@ def measure(lab: Lab) -> Findings:
         "model 2": lambda: theirs(2),
         "limit 2": lambda: limit(2),
         "ours, sizing pass 1": lambda: ours(1),
-        "ours, sizing pass 2": lambda: ours(2),
         "model in huge pages 1": lambda: theirs(1, "--huge-pages"),
     }
     samples = lab.sample("build", cases)
@@ -89,8 +88,9 @@ def findings(samples: dict[str, list[Sample]], megabytes: float, size: int) -> F
         found.goal(f"speed over the model, {threads} thread(s), wall", found=speed, at_least=25)
         speed = ratio(f"ours {threads}", f"model {threads}", "mb_per_cpu_s")
         found.goal(f"speed over the model, {threads} thread(s), MB a CPU second", found=speed, at_least=25)
-        speed = ratio(f"ours, sizing pass {threads}", f"model {threads}", "mb_per_s")
-        found.goal(f"with the sizing pass, {threads} thread(s), wall", found=speed, at_least=15)
+    for key in ("mb_per_s", "mb_per_cpu_s"):
+        speed = ratio("ours, sizing pass 1", "model 1", key)
+        found.goal(f"with the sizing pass, 1 thread, {key.replace('_', ' ')}", found=speed, at_least=15)
     found.goal("one to two threads", found=ratio("ours 2", "ours 1", "mb_per_s"), at_least=1.7)
     found.goal("filter of at least 4 GiB", found=samples["ours 1"][0]["filter_bytes"] / 2**30, at_least=4)
     found.goal("corpus of at least 2 GB", found=size * 1e-9, at_least=2)

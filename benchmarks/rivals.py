@@ -42,7 +42,7 @@ def held_out(source: corpus.Corpus, known: Path) -> list[Path]:
 def measure(lab: Lab) -> Findings:
     source = corpus.make(125)
     larger = corpus.make(20 if lab.quick else 500)
-    sizes = {"loop": 125.0, "dolma": 125.0, "datatrove": 3.0}
+    sizes = {"loop": 60.0, "dolma": 40.0, "datatrove": 1.0}
     if lab.quick:
         sizes = {"loop": 10.0, "dolma": 10.0, "datatrove": 0.5}
 

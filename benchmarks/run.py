@@ -13,7 +13,7 @@ import traceback
 
 from lab import Findings, Lab, Skip, machine, print_table
 
-QUESTIONS = ["words", "build", "query", "room", "memory", "rivals"]
+QUESTIONS = ["build", "words", "query", "rivals", "memory", "room"]
 
 
 def answer(name: str, lab: Lab) -> bool:

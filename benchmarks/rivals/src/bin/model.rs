@@ -141,10 +141,7 @@ fn main() -> Outcome<()> {
     let n: usize = arguments.get_or("n", 7)?;
     let threads: u64 = arguments.get_or("threads", 1)?;
     let length = file.metadata()?.len();
-    let limit = arguments
-        .get_or("limit-mb", u64::MAX)?
-        .saturating_mul(1_000_000)
-        .min(length);
+    let limit = ((arguments.get_or("limit-mb", f64::INFINITY)? * 1e6) as u64).min(length);
 
     let hashers =
         ((bytes as f64 * 8.0 / expected * std::f64::consts::LN_2).round() as usize).max(1);
