@@ -202,9 +202,6 @@ fn ids_are_words_as_they_stand() {
         words(&mut tokenizer, "15 7 50256\n3"),
         ["15", "7", "50256", "3"]
     );
-    assert_eq!(Tokenizer::first_bad_id("15 7 50256"), None);
-    assert_eq!(Tokenizer::first_bad_id("15 seven 50256"), Some("seven"));
-    assert_eq!(Tokenizer::first_bad_id("15 -7"), Some("-7"));
 }
 
 /// The crate that normalises knows newer characters; what Unicode 15.0 does not assign stays as it is nevertheless.
@@ -251,6 +248,33 @@ fn a_path_can_be_chosen() {
             "{error}"
         );
     }
+}
+
+/// Runs this very test in a process with `NGRAMSCOPE_SIMD` set, where it prints what comes of it.
+#[test]
+fn the_environment_chooses_the_path() {
+    const PROBE: &str = "NGRAMSCOPE_TEST_PROBE";
+    if std::env::var_os(PROBE).is_some() {
+        match Tokenizer::try_new(rule(WordMode::Uax29)) {
+            Ok(tokenizer) => println!("path {}.", tokenizer.path()),
+            Err(error) => println!("error {error}."),
+        }
+        return;
+    }
+    let probe = |value: &str| {
+        let arguments = ["--exact", "the_environment_chooses_the_path", "--nocapture"];
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command
+            .args(arguments)
+            .env(PROBE, "1")
+            .env("NGRAMSCOPE_SIMD", value);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for path in SimdPath::available() {
+        assert!(probe(&path.to_string()).contains(&format!("path {path}.")));
+    }
+    assert!(probe("").contains(&format!("path {}.", SimdPath::best())));
+    assert!(probe("mmx").contains("error NGRAMSCOPE_SIMD=mmx: no such code path"));
 }
 
 /// Texts of a file of the trials, by id.

@@ -45,8 +45,8 @@ pub enum WordMode {
     Whitespace,
     /// White-space words, ASCII letters lower-cased, ASCII punctuation deleted, empty words dropped.
     Gpt3,
-    /// Pre-tokenised: decimal integers separated by white space. [`Tokenizer::first_bad_id`] finds what is not one; the cut
-    /// itself takes any word as it is, so that it cannot fail.
+    /// Pre-tokenised: decimal integers separated by white space, as the reader makes them of lists of integers. The cut
+    /// takes any word as it is, so that it cannot fail.
     Ids,
 }
 
@@ -259,12 +259,6 @@ impl Tokenizer {
                 *span = normalized.original(*span);
             }
         }
-    }
-
-    /// The first white-space word of `text` that is not a decimal integer (ASCII digits only), for [`WordMode::Ids`].
-    pub fn first_bad_id(text: &str) -> Option<&str> {
-        text.split_whitespace()
-            .find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
