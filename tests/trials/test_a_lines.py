@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ngramscope import Index
+from ngramscope import Index, ReadOptions
 from tests.conftest import Cli, read_jsonl
 from tests.trials.support import build, finished, lenient, refused, refuses
 
@@ -29,15 +29,9 @@ def test_a04_text_with_a_document_a_line(trials: Path, expected: dict[str, Any],
     manifest = build(tmp_path / "lines", path, n=1, text_lines=True, words="whitespace")
     assert manifest["counts"]["documents"] == expected["A04"]["one_doc_per_line.txt"]
     index = Index.open(tmp_path / "lines")
-    table = next(iter(index.overlap_files(path, read=_lines())))
+    (table,) = index.overlap_files(path, read=ReadOptions(text_lines=True))
     assert table.words.tolist() == [5, 5, 1]  # U+2028 and the form feed separate words, not documents
     assert build(tmp_path / "whole", path, n=1)["counts"]["documents"] == 1
-
-
-def _lines() -> Any:
-    from ngramscope import ReadOptions
-
-    return ReadOptions(text_lines=True)
 
 
 def test_a05_records_without_text_are_counted_by_reason(
@@ -117,10 +111,7 @@ def test_a06_bytes_that_are_not_utf8(
     right = expected["A06"]["bad_utf8"]
     refused(cli("build-index", path, "--out", "index"), f"{path}:{right['bad_lines'][0]}", "UTF-8")
     refused(cli("build-index", path, "--out", "index", "--max-bad-records", 1), path, "--max-bad-records 1")
-    build(tmp_path / "api", path, n=1, **lenient(2))
-    index = Index.open(tmp_path / "api")
-    samples = index.manifests[0]["sources"][0]
-    assert samples["unusable"] == {"invalid_utf8": 2}
+    assert build(tmp_path / "api", path, n=1, **lenient(2))["counts"]["unusable"] == {"invalid_utf8": 2}
     done = cli("overlap", path, "--index", "api", "--max-bad-records", 2)
     finished(done, 3)
     rows = read_jsonl(done.stdout.decode("utf-8"))

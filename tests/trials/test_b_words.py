@@ -30,7 +30,9 @@ def score(index: Path, path: Path) -> dict[str, Any]:
 
 def rows(table: OverlapTable) -> list[dict[str, Any]]:
     names = ("n", "words", "ngrams", "hits", "overlap", "distinct_ngrams", "distinct_hits", "distinct_overlap", "null_reason")
-    return [dict(zip(names, values, strict=True)) for values in zip(*(getattr(table, name).tolist() for name in names), strict=True)]
+    return [
+        dict(zip(names, values, strict=True)) for values in zip(*(getattr(table, name).tolist() for name in names), strict=True)
+    ]
 
 
 def test_b01_one_long_word_is_null_and_never_clean(cli: Cli, trials: Path, tmp_path: Path) -> None:
@@ -150,7 +152,11 @@ def test_b06_short_documents_and_borders(
             assert np.isnan(row["overlap"])
             assert row["null_reason"] == "fewer_than_n_words"
         else:
-            assert (row["overlap"], row["distinct_overlap"], row["null_reason"]) == (right["fraction"], right["distinct_fraction"], None)
+            assert (row["overlap"], row["distinct_overlap"], row["null_reason"]) == (
+                right["fraction"],
+                right["distinct_fraction"],
+                None,
+            )
 
 
 def test_b06_null_rows_stay_out_of_averages(cli: Cli, trials: Path, expected: dict[str, Any], tmp_path: Path) -> None:

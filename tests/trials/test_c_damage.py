@@ -26,7 +26,7 @@ def flip(place: int) -> Callable[[bytes], bytes]:
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda data: b"",
+    "empty": lambda _: b"",
     "ten bytes": lambda data: data[:10],
     "half": lambda data: data[: len(data) // 2],
     "one byte short": lambda data: data[:-1],
@@ -36,8 +36,8 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "blocks": flip(38),
     "payload size": flip(70),
     "checksum table": lambda data: flip(len(data) - 3)(data),
-    "png": lambda data: PNG,
-    "text": lambda data: b"this is not an index\n" * 300,
+    "png": lambda _: PNG,
+    "text": lambda _: b"this is not an index\n" * 300,
 }
 
 
@@ -82,12 +82,15 @@ def test_c04_a_changed_manifest_is_refused_or_says_the_same(index: Path) -> None
     said = json.loads(whole)
     for place in np.random.default_rng(4).integers(len(whole), size=200).tolist():
         path.write_bytes(flip(place)(whole))
+        message = ""
         try:
             opened = Index.open(index)
         except IndexFormatError as error:
-            assert str(path) in str(error) or str(index) in str(error)
+            message = str(error)
         else:
             assert opened.manifests[0] == said
+            continue
+        assert str(index) in message
 
 
 @pytest.mark.parametrize("command", ["inspect", "verify", "overlap"])

@@ -39,7 +39,16 @@ def payload(folder: Path, entry: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.
 
 
 def test_c01_too_little_room_is_refused_with_the_real_count(cli: Cli, trials: Path, tmp_path: Path) -> None:
-    command = ["build-index", trials / "D" / "corpus.jsonl", "--out", "index", "--expected-ngrams", ROOM, "--filter-fpr", TARGET]
+    command = [
+        "build-index",
+        trials / "D" / "corpus.jsonl",
+        "--out",
+        "index",
+        "--expected-ngrams",
+        ROOM,
+        "--filter-fpr",
+        TARGET,
+    ]
     message = refused(cli(*command), "--accept-overfull", "1000")
     count = int(re.findall(r"about (\d{4})", message)[0])
     assert count == pytest.approx(NGRAMS, rel=0.05)

@@ -108,10 +108,12 @@ def test_c06_the_same_file_given_twice_counts_once(trials: Path, tmp_path: Path)
 
 def test_c06_threads_do_not_change_scores_or_their_order(cli: Cli, trials: Path, index_folder: Path, tmp_path: Path) -> None:
     many = write_jsonl(
-        tmp_path / "many.jsonl", [dict(row, id=number) for number, row in enumerate(read_jsonl(trials / "D" / "candidates.jsonl") * 500)]
+        tmp_path / "many.jsonl",
+        [dict(row, id=number) for number, row in enumerate(read_jsonl(trials / "D" / "candidates.jsonl") * 500)],
     )
     outputs = [
-        cli("overlap", many, "--index", index_folder, "--flags", "--spans", "--threads", threads).stdout for threads in (1, 2, 8)
+        cli("overlap", many, "--index", index_folder, "--flags", "--spans", "--threads", threads).stdout
+        for threads in (1, 2, 8)
     ]
     assert outputs[0] == outputs[1] == outputs[2]
     assert [row["id"] for row in read_jsonl(outputs[0])][::2] == list(range(13 * 500))
@@ -169,7 +171,11 @@ def test_c07_unknown_versions_are_refused(cli: Cli, trials: Path, tmp_path: Path
     build(tmp_path / "index", trials / "D" / "corpus.jsonl")
     path = tmp_path / "index" / "index.json"
     path.write_text(path.read_text().replace('"format_version": 1', f'"format_version": {version}'))
-    for command in (["inspect", "index"], ["verify", "index"], ["overlap", trials / "D" / "candidates.jsonl", "--index", "index"]):
+    for command in (
+        ["inspect", "index"],
+        ["verify", "index"],
+        ["overlap", trials / "D" / "candidates.jsonl", "--index", "index"],
+    ):
         refused(cli(*command), path.relative_to(tmp_path), f"version {version}", "version 1")
     with pytest.raises(IndexFormatError):
         Index.open(tmp_path / "index")
@@ -187,7 +193,9 @@ def test_c07_a_planted_copy_is_found(trials: Path, tmp_path: Path, candidates: l
 
 def test_c07_the_index_tells_its_rules(cli: Cli, trials: Path, tmp_path: Path) -> None:
     corpus = trials / "D" / "corpus.jsonl"
-    finished(cli("build-index", corpus, "--out", "index", "--words", "gpt3", "--normalize", "nfkc", "--lowercase", "--name", "d"))
+    finished(
+        cli("build-index", corpus, "--out", "index", "--words", "gpt3", "--normalize", "nfkc", "--lowercase", "--name", "d")
+    )
     facts: dict[str, Any] = json.loads(cli("inspect", "index", "--json").stdout)["indexes"][0]
     assert (facts["words"]["mode"], facts["words"]["normalization"], facts["words"]["lowercase"]) == ("gpt3", "nfkc", True)
     assert (facts["name"], facts["counts"]["documents"]) == ("d", 50)

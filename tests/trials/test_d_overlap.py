@@ -52,7 +52,10 @@ def test_d02_hits_total_and_share_as_stated(cli: Cli, trials: Path, expected: di
     }  # fmt: skip
     for (name, n), row in rows.items():
         right = expected["D01_D02"][name][str(n)]
-        assert {ours: row[ours] for ours in names.values()} == {ours: right[theirs] for theirs, ours in names.items()}, (name, n)
+        assert {ours: row[ours] for ours in names.values()} == {ours: right[theirs] for theirs, ours in names.items()}, (
+            name,
+            n,
+        )
         assert (row["null_reason"] is None) == (right["total"] > 0)
     known = rows["repeats_known", 7]
     assert (known["hits"], known["ngrams"], known["distinct_hits"], known["distinct_ngrams"]) == (8, 70, 1, 27)
@@ -62,7 +65,12 @@ def test_d02_python_gives_the_same(trials: Path, expected: dict[str, Any], index
     texts = {row["id"]: row["text"] for row in read_jsonl(trials / "D" / "candidates.jsonl")}
     table = Index.open(index).overlap(texts.values())
     right = [expected["D01_D02"][name][str(n)] for name in texts for n in (7, 13)]
-    for ours, theirs in (("ngrams", "total"), ("hits", "hits"), ("distinct_ngrams", "distinct_total"), ("distinct_hits", "distinct_hits")):
+    for ours, theirs in (
+        ("ngrams", "total"),
+        ("hits", "hits"),
+        ("distinct_ngrams", "distinct_total"),
+        ("distinct_hits", "distinct_hits"),
+    ):
         assert getattr(table, ours).tolist() == [each[theirs] for each in right]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import subprocess
@@ -63,9 +64,11 @@ def test_h01_a_session_can_stop_a_build_in_every_phase(trials: Path, large: Path
 def test_h01_signals_end_it_within_two_seconds(
     large: Path, small_index: Path, tmp_path: Path, command: str, number: signal.Signals, code: int
 ) -> None:
-    options = ["--out", "index", "--threads", "1"] if command == "build-index" else ["--index", str(small_index), "--out", "rows.csv"]
+    options = (
+        ["--out", "index", "--threads", "1"] if command == "build-index" else ["--index", str(small_index), "--out", "rows.csv"]
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "ngramscope", command, *[str(large)] * 1, *options],
+        [sys.executable, "-m", "ngramscope", command, str(large), *options],
         cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     time.sleep(1.0)
@@ -98,7 +101,7 @@ def test_h01_other_threads_go_on(large: Path, tmp_path: Path) -> None:
     thread.join()
     during = [each for each in counted if started <= each <= started + seconds]
     assert len(during) > seconds / 0.005 / 20
-    gaps = [later - earlier for earlier, later in zip(during, during[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(during)]
     assert max(gaps) < 1.0
 
 
@@ -111,8 +114,13 @@ def shell(line: str, folder: Path, **env: str) -> subprocess.CompletedProcess[by
 
 def test_h02_standard_output_is_only_data(trials: Path, tmp_path: Path) -> None:
     build(tmp_path / "index", trials / "D" / "corpus.jsonl", n=[7, 13])
-    program = "import json, sys; rows = [json.loads(line) for line in sys.stdin]; print(len(rows), sum(row['hits'] for row in rows))"
-    done = shell(f'NGRAMSCOPE overlap {trials / "D" / "candidates.jsonl"} --index index 2> log | {sys.executable} -c "{program}"', tmp_path)
+    program = (
+        "import json, sys; rows = [json.loads(line) for line in sys.stdin]; print(len(rows), sum(row['hits'] for row in rows))"
+    )
+    done = shell(
+        f'NGRAMSCOPE overlap {trials / "D" / "candidates.jsonl"} --index index 2> log | {sys.executable} -c "{program}"',
+        tmp_path,
+    )
     assert done.returncode == 0
     rows, _ = map(int, done.stdout.split())
     assert rows == 26
