@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,17 @@ def loses_nothing(index: Index, corpus: Corpus) -> None:
 
 def test_an_exact_set_loses_nothing(corpus: Corpus, exact: Index) -> None:
     loses_nothing(exact, corpus)
+
+
+def test_an_exact_set_is_the_same_whatever_the_memory_and_threads(corpus: Corpus, exact: Index, tmp_path: Path) -> None:
+    index = Index.build(corpus.files[::-1], out=tmp_path / "index", n=N, filter="exact", memory="64MiB", threads=1)
+    report = index.build_report
+    assert report is not None
+    assert report.details["passes"] > 1
+    (folder,) = exact.paths
+    assert {path.name for path in folder.iterdir()} == {path.name for path in (tmp_path / "index").iterdir()}
+    for path in folder.iterdir():
+        assert filecmp.cmp(path, tmp_path / "index" / path.name, shallow=False)
 
 
 @pytest.mark.parametrize("rate", RATES)

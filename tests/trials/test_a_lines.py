@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ngramscope import Index, ReadOptions
-from tests.conftest import Cli, read_jsonl
+from tests.conftest import ROOT, Cli, read_jsonl
 from tests.trials.support import build, finished, lenient, refused, refuses
 
 A05_UNUSABLE = {"null_text": 1, "missing_text": 1, "text_not_a_string": 2, "not_an_object": 2}
@@ -84,6 +84,9 @@ def test_a05_the_rules_for_duplicate_keys_and_python_style_numbers(trials: Path,
         ["second value", "first value", "python style NaN in another field", "number out of double range"]
     )
     assert table.overlap.tolist() == [1.0, 0.0, 1.0, 1.0]  # the last of two equal keys wins
+    manual = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8").lower()
+    for rule in ("equal keys in an object", "nan"):
+        assert rule in manual
 
 
 def test_a05_a_wrong_text_key_is_an_error_with_the_keys_seen(cli: Cli, trials: Path, tmp_path: Path) -> None:

@@ -62,23 +62,30 @@ def test_h01_a_session_can_stop_a_build_in_every_phase(trials: Path, large: Path
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("command", ["build-index", "overlap"])
 def test_h01_signals_end_it_within_two_seconds(
-    large: Path, small_index: Path, tmp_path: Path, command: str, number: signal.Signals, code: int
+    trials: Path, small_index: Path, tmp_path: Path, command: str, number: signal.Signals, code: int
 ) -> None:
-    options = (
-        ["--out", "index", "--threads", "1"] if command == "build-index" else ["--index", str(small_index), "--out", "rows.csv"]
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ngramscope", command, str(large), *options],
-        cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    time.sleep(1.0)
-    if process.poll() is not None:
-        pytest.skip("this machine is too fast for the corpus of this test")
-    sent = time.perf_counter()
-    process.send_signal(number)
-    output, errors = process.communicate(timeout=60)
+    """Work that never ends by itself: the first line of the corpus for ever, on standard input."""
+    options = ["--expected-ngrams", "1000", "--out", "index"] if command == "build-index" else ["--index", str(small_index)]
+    with (trials / "D" / "corpus.jsonl").open() as file:
+        line = file.readline().rstrip("\n")
+    source = subprocess.Popen(["yes", line], stdout=subprocess.PIPE)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ngramscope", command, "-", *options],
+            cwd=tmp_path, env=clean_environment(), stdin=source.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert source.stdout is not None
+        source.stdout.close()
+        time.sleep(2.0)
+        assert process.poll() is None
+        sent = time.perf_counter()
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        source.kill()
+        source.wait()
     assert time.perf_counter() - sent < LIMIT
-    assert (process.returncode, output) == (code, b"")
+    assert process.returncode == code
     assert len(errors.decode().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -102,7 +109,7 @@ def test_h01_other_threads_go_on(large: Path, tmp_path: Path) -> None:
     during = [each for each in counted if started <= each <= started + seconds]
     assert len(during) > seconds / 0.005 / 20
     gaps = [later - earlier for earlier, later in itertools.pairwise(during)]
-    assert max(gaps) < 1.0
+    assert max(gaps) < seconds / 2  # the interpreter was free
 
 
 def shell(line: str, folder: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
