@@ -93,6 +93,7 @@ def build_index(
 
 
 def _run(paths: list[str], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
+    logger.info("indexing %s into %s", ", ".join(paths), out)
     return _report(out, _core.build(paths, os.fspath(out), options, progress=progress))
 
 
@@ -157,4 +158,6 @@ def _report(out: Path, summary: str) -> BuildReport:
     warnings = details.pop("warnings")
     for warning in warnings:
         logger.warning("%s", warning)
+    seconds = ", ".join(f"{phase} {value:.2f} s" for phase, value in details["seconds"].items())
+    logger.info("content id %s; inserting passes: %d; %s", manifest["content_id"], details["passes"], seconds)
     return BuildReport(path=out, manifest=manifest, details=details, warnings=warnings)

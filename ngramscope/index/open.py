@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, Wo
 from ngramscope.index.table import Objects, OverlapTable
 
 __all__ = ["Index", "OverlapStream"]
+
+logger = logging.getLogger("ngramscope")
 
 
 class Index:
@@ -43,6 +46,8 @@ class Index:
         self._absolute = tuple(os.fspath(Path(each).resolve()) for each in paths)
         self._load = load
         self.manifests: tuple[dict[str, Any], ...] = tuple(json.loads(each) for each in core.manifests)
+        rates = ", ".join(f"n = {n}: {rate:.4g}" for n, rate in self.filter_fpr.items())
+        logger.info("opened %s; false-positive rate %s", ", ".join(paths), rates)
 
     @classmethod
     def open(cls, path: PathLike | Sequence[PathLike] | None = None, *, load: bool = False) -> Index:

@@ -98,6 +98,7 @@ def test_quiet_says_nothing_and_verbose_does_not_change_the_data(cli: Cli, tmp_p
     verbose = cli("overlap", path, "--index", small_index, "-v")
     assert quiet.stderr == b""
     assert quiet.stdout == verbose.stdout != b""
+    assert f"opened {small_index}; false-positive rate n = 3: " in verbose.stderr.decode()
 
 
 def parameters(command: click.Command) -> dict[str, Any]:
