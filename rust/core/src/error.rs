@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::read::ReadError;
+use crate::tokenize::SimdError;
 
 /// Result of this crate's operations.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -30,6 +31,10 @@ pub enum Error {
     /// A corpus or candidate file could not be read or used.
     #[error(transparent)]
     Read(#[from] ReadError),
+
+    /// The environment asks for processor instructions that there are not.
+    #[error(transparent)]
+    Simd(#[from] SimdError),
 
     /// An option has a value outside its range.
     #[error("{option}: {value} is not possible; {advice}")]
@@ -190,7 +195,8 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Error::Read(_) => Category::Input,
-            Error::Option { .. }
+            Error::Simd(_)
+            | Error::Option { .. }
             | Error::ReadOnce { .. }
             | Error::Exists { .. }
             | Error::OutputUnusable { .. } => Category::Usage,

@@ -12,6 +12,7 @@ use crate::memory;
 use crate::ngram::MAX_N;
 use crate::shard::CHUNK_BYTES;
 use crate::sketch::Sketch;
+use crate::tokenize::SimdPath;
 
 use super::BuildOptions;
 
@@ -64,6 +65,7 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
             advice: advice.into(),
         })
     };
+    SimdPath::from_env()?;
     let mut options = options.clone();
     options.ns.sort_unstable();
     options.ns.dedup();

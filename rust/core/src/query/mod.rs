@@ -11,7 +11,7 @@ use crate::filter::FilterKind;
 use crate::filter::math::Geometry;
 use crate::manifest::{KeySet, Manifest};
 use crate::shard::Shard;
-use crate::tokenize::WordRule;
+use crate::tokenize::{SimdPath, WordRule};
 
 pub use score::{DocumentScore, QueryOptions};
 pub use stream::{OverlapStream, Row, null_reason};
@@ -42,6 +42,7 @@ impl Index {
     /// Maps the index folders `paths`: milliseconds, whatever their size. All must follow the same rules; they answer for the lengths n
     /// that all of them have.
     pub fn open(paths: &[PathBuf]) -> Result<Index> {
+        SimdPath::from_env()?;
         let parts: Vec<Part> = paths
             .iter()
             .map(|path| Part::open(path))
