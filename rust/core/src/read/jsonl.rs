@@ -14,7 +14,7 @@ const KEYS_SHOWN: usize = 20;
 pub(super) struct Extractor {
     scanner: Scanner,
     found: Vec<Found>,
-    text: String,
+    text: Vec<u8>,
 }
 
 /// Where the value of a wanted key is.
@@ -80,7 +80,6 @@ impl Extractor {
         };
         let id = raw(ID);
         let rest = (FIELDS..keys.0.len()).map(raw).collect();
-        self.text.clear();
         let text = text_of(line, self.found[TEXT].literal, ids, &mut self.text);
         Ok(Fields { text, id, rest })
     }
@@ -88,7 +87,7 @@ impl Extractor {
     /// The keys of a record, for messages; a nested one's inside is listed too when the wanted key begins there.
     pub fn keys(&mut self, line: &str, wanted: &Key) -> Vec<String> {
         let mut seen = Vec::new();
-        let mut scratch = String::new();
+        let mut scratch = Vec::new();
         let mut inside = None;
         let scanned = self.scanner.object(line.as_bytes(), |key, value| {
             let name = key_text(line, key, &mut scratch).to_owned();
@@ -116,20 +115,18 @@ impl Extractor {
 
     /// Gives back memory that a giant record took.
     pub fn shrink(&mut self, keep: usize) {
-        self.text.clear();
+        self.text.truncate(keep);
         self.text.shrink_to(keep);
     }
 }
 
 /// The name of a key; `scratch` holds it where it has escapes.
-fn key_text<'a>(line: &'a str, key: Value, scratch: &'a mut String) -> &'a str {
+fn key_text<'a>(line: &'a str, key: Value, scratch: &'a mut Vec<u8>) -> &'a str {
     let raw = &line[key.start + 1..key.end - 1];
     if key.kind == (Kind::String { escaped: false }) {
         return raw;
     }
-    scratch.clear();
-    unescape(raw, scratch);
-    scratch
+    unescape(raw, scratch)
 }
 
 /// Follows the steps of `wanted` after the first, from the first one's value. A null on the way stands for all below it,
@@ -139,7 +136,7 @@ fn descend(
     line: &str,
     wanted: &Key,
     first: Option<Value>,
-    scratch: &mut String,
+    scratch: &mut Vec<u8>,
 ) -> Option<Value> {
     let mut value = first?;
     for step in wanted.steps.get(1..)? {
@@ -179,39 +176,34 @@ fn text_of<'a>(
     line: &'a str,
     value: Option<Value>,
     ids: bool,
-    out: &'a mut String,
+    out: &'a mut Vec<u8>,
 ) -> Result<&'a str, Reason> {
     let value = value.ok_or(Reason::MissingText)?;
     let raw = &line[value.start..value.end];
     match value.kind {
         Kind::Null => Err(Reason::NullText),
-        Kind::Array if ids => integers(raw, out).map(|()| out.as_str()),
+        Kind::Array if ids => integers(raw, out),
         _ if ids => Err(Reason::TextNotIntegerList),
         Kind::String { escaped: false } => Ok(&raw[1..raw.len() - 1]),
-        Kind::String { escaped: true } => {
-            unescape(&raw[1..raw.len() - 1], out);
-            Ok(out)
-        }
+        Kind::String { escaped: true } => Ok(unescape(&raw[1..raw.len() - 1], out)),
         _ => Err(Reason::TextNotAString),
     }
 }
 
-/// The integers of a scanned array, as decimals with single spaces between.
-fn integers(raw: &str, out: &mut String) -> Result<(), Reason> {
+/// The integers of a scanned array, as decimals with single spaces between; put into `out`.
+fn integers<'a>(raw: &str, out: &'a mut Vec<u8>) -> Result<&'a str, Reason> {
+    out.clear();
     let inside = raw[1..raw.len() - 1].trim_ascii();
-    if inside.is_empty() {
-        return Ok(());
-    }
-    for part in inside.split(',') {
+    for part in inside.split(',').filter(|_| !inside.is_empty()) {
         let digits = part.trim_ascii();
         let unsigned = digits.strip_prefix('-').unwrap_or(digits);
         if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Reason::TextNotIntegerList);
         }
         if !out.is_empty() {
-            out.push(' ');
+            out.push(b' ');
         }
-        out.push_str(digits);
+        out.extend_from_slice(digits.as_bytes());
     }
-    Ok(())
+    std::str::from_utf8(out).map_err(|_| Reason::TextNotIntegerList)
 }

@@ -8,6 +8,12 @@
 //!
 //! The scanner only finds where values begin and end; [`unescape`] makes text of a string.
 
+mod bytes;
+mod text;
+
+use bytes::special;
+pub(super) use text::{unescape, without_nonfinite};
+
 /// Containers inside containers that are followed.
 pub(super) const MAX_DEPTH: usize = 1000;
 
@@ -378,120 +384,6 @@ fn escape(line: &[u8], at: usize) -> Result<usize, SyntaxError> {
             what: END_IN_STRING,
         }),
     }
-}
-
-/// First byte at or after `at` that is special inside a string: a quote, a backslash, a control character.
-///
-/// Eight bytes at a time in a register. In each of the three tests a byte may be flagged wrongly only above one that is
-/// flagged rightly (the subtraction borrows upwards), so the lowest flag is exact.
-#[inline]
-fn special(line: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    while let Some(chunk) = line.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let backslash = word ^ (ONES * b'\\' as u64);
-        let flags = ((quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word))
-            & HIGH;
-        if flags != 0 {
-            return at + (flags.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    while let Some(&byte) = line.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
-            break;
-        }
-        at += 1;
-    }
-    at
-}
-
-/// Appends the text of a string whose inside (without quotes) is `raw`, which a [`Scanner`] has accepted. A surrogate that
-/// has no partner becomes U+FFFD: Rust text, like UTF-8, has no place for it.
-pub(super) fn unescape(raw: &str, out: &mut String) {
-    let bytes = raw.as_bytes();
-    let mut at = 0;
-    while let Some(run) = memchr::memchr(b'\\', &bytes[at..]) {
-        out.push_str(&raw[at..at + run]);
-        at += run;
-        let simple = match bytes.get(at + 1) {
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                let (symbol, length) = code_unit_escape(&bytes[at..]);
-                out.push(symbol);
-                at += length;
-                continue;
-            }
-            Some(&other) => char::from(other),
-            None => break,
-        };
-        out.push(simple);
-        at += 2;
-    }
-    out.push_str(&raw[at..]);
-}
-
-/// The character of a `\u` escape, or of two that are a surrogate pair, and how many bytes it takes.
-fn code_unit_escape(bytes: &[u8]) -> (char, usize) {
-    let unit = |from: usize| -> Option<u32> {
-        let digits = bytes.get(from..from + 6)?;
-        if !digits.starts_with(b"\\u") {
-            return None;
-        }
-        digits[2..].iter().try_fold(0, |sum, &byte| {
-            Some(sum * 16 + char::from(byte).to_digit(16)?)
-        })
-    };
-    let first = unit(0).unwrap_or(0xfffd);
-    if let (0xd800..=0xdbff, Some(second @ 0xdc00..=0xdfff)) = (first, unit(6)) {
-        let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        return (
-            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
-            12,
-        );
-    }
-    (
-        char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
-        6,
-    )
-}
-
-/// The raw text of a value with its non-finite words replaced by `null`, so that it is JSON.
-pub(super) fn without_nonfinite(raw: &str) -> String {
-    let bytes = raw.as_bytes();
-    let mut out = String::with_capacity(raw.len());
-    let mut at = 0;
-    let mut copied = 0;
-    while at < bytes.len() {
-        let length = match bytes[at] {
-            // A scanned string always has its end.
-            b'"' => {
-                at = string(bytes, at).map_or(bytes.len(), |value| value.end);
-                continue;
-            }
-            b'N' => 3,
-            b'I' => 8,
-            b'-' if bytes.get(at + 1) == Some(&b'I') => 9,
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        out.push_str(&raw[copied..at]);
-        out.push_str("null");
-        at += length;
-        copied = at;
-    }
-    out.push_str(&raw[copied..]);
-    out
 }
 
 #[cfg(test)]

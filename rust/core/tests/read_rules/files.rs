@@ -1,0 +1,162 @@
+//! Which files are read, and that they stay as they were.
+
+use std::path::PathBuf;
+
+use ngramscope_core::read::{Block, Corpus, ReadOptions, Source, discover};
+
+use crate::read_support::*;
+
+#[test]
+fn a_file_that_changed_since_it_was_found_is_an_error_even_when_lenient() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = put(folder.path(), "c.jsonl", json_lines("c", 3));
+    let find = || {
+        discover(std::slice::from_ref(&path), &[], &[])
+            .unwrap()
+            .into_iter()
+            .map(Source::File)
+            .collect::<Vec<_>>()
+    };
+    let sources = find();
+    put(folder.path(), "c.jsonl", json_lines("c", 4));
+    let error = Corpus::open(sources, lenient()).err().unwrap().to_string();
+    assert!(
+        error.contains("c.jsonl") && error.contains("changed"),
+        "{error}"
+    );
+
+    // Another time with the same size.
+    let sources = find();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
+    assert!(Corpus::open(sources, lenient()).is_err());
+
+    // In the middle of the pass.
+    let corpus = Corpus::open(find(), lenient()).unwrap();
+    let mut block = Block::new();
+    assert!(corpus.next_block(&mut block));
+    block.for_each(&corpus, |_| {});
+    put(folder.path(), "c.jsonl", json_lines("c", 5));
+    while corpus.next_block(&mut block) {
+        block.for_each(&corpus, |_| {});
+    }
+    let error = corpus.finish().unwrap_err().to_string();
+    assert!(error.contains("changed"), "{error}");
+}
+
+fn names(args: &[PathBuf], include: &[&str], exclude: &[&str]) -> Vec<String> {
+    let owned = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    discover(args, &owned(include), &owned(exclude))
+        .unwrap()
+        .into_iter()
+        .map(|file| file.name)
+        .collect()
+}
+
+#[test]
+fn finding_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for name in [
+        "b/2.jsonl",
+        "b/1.jsonl",
+        "a.txt",
+        "b/deep/3.jsonl",
+        ".hidden.jsonl",
+        "b/.git/x.jsonl",
+        "c.jsonl",
+    ] {
+        put(root, name, name);
+    }
+    let all = [
+        "a.txt",
+        "b/1.jsonl",
+        "b/2.jsonl",
+        "b/deep/3.jsonl",
+        "c.jsonl",
+    ];
+    assert_eq!(names(&[root.to_owned()], &[], &[]), all);
+    assert_eq!(names(&[root.join("c.jsonl")], &[], &[]), ["c.jsonl"]);
+    assert_eq!(
+        names(&[root.join("b/.git/x.jsonl")], &[], &[]),
+        ["x.jsonl"],
+        "named outright"
+    );
+    assert_eq!(
+        names(&[root.join("b/deep"), root.join("b/1.jsonl")], &[], &[]),
+        ["deep/3.jsonl", "1.jsonl"]
+    );
+    assert_eq!(names(&[root.join("*.jsonl")], &[], &[]), ["c.jsonl"]);
+    assert_eq!(
+        names(&[root.join("**/*.jsonl")], &[], &[]),
+        ["b/1.jsonl", "b/2.jsonl", "b/deep/3.jsonl", "c.jsonl"]
+    );
+    assert_eq!(
+        names(&[root.join("?")], &[], &[]),
+        ["1.jsonl", "2.jsonl", "deep/3.jsonl"],
+        "folders are read whole"
+    );
+    assert_eq!(
+        names(&[root.to_owned()], &["*.jsonl"], &["b/deep/**"]),
+        ["b/1.jsonl", "b/2.jsonl", "c.jsonl"]
+    );
+    assert_eq!(
+        names(&[root.to_owned()], &["{1,2}.*"], &[]),
+        ["1.jsonl", "2.jsonl"]
+    );
+    // Twice the same is once, through links too.
+    std::os::unix::fs::symlink(root.join("a.txt"), root.join("z.txt")).unwrap();
+    std::os::unix::fs::symlink(root, root.join("b/up")).unwrap();
+    assert_eq!(names(&[root.to_owned(), root.join("b")], &[], &[]), all);
+
+    let error = |args: &[PathBuf], include: &[&str]| {
+        let include: Vec<String> = include.iter().map(|text| (*text).to_owned()).collect();
+        discover(args, &include, &[]).unwrap_err()
+    };
+    assert!(
+        error(&[root.join("*.csv")], &[])
+            .to_string()
+            .contains("*.csv")
+    );
+    assert!(
+        error(&[root.to_owned()], &["*.csv"])
+            .to_string()
+            .contains("leave none")
+    );
+    assert!(error(&[], &[]).to_string().contains("no file"));
+    assert!(error(&[root.to_owned()], &["[x"]).is_usage());
+    std::fs::create_dir(root.join("empty")).unwrap();
+    assert!(
+        error(&[root.join("empty")], &[])
+            .to_string()
+            .contains("no files in")
+    );
+}
+
+#[test]
+fn broken_links_are_bad_files() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a.jsonl", json_lines("a", 2));
+    std::os::unix::fs::symlink("nowhere", folder.path().join("broken.jsonl")).unwrap();
+    let paths = [folder.path().to_owned()];
+    let error = read_with(&paths, &ReadOptions::default(), 2)
+        .1
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("broken.jsonl") && error.contains("cannot be read"),
+        "{error}"
+    );
+    let report = read_with(&paths, &lenient(), 2).1.unwrap();
+    assert_eq!((report.documents, report.bad_files), (2, 1));
+}
