@@ -6,17 +6,15 @@
 /// Bytes that [`backslash`] looks at.
 pub(super) const WIDTH: usize = 16;
 
-const ONES: u64 = u64::MAX / 255;
-const HIGH: u64 = ONES << 7;
-
 /// First byte at or after `at` that is special inside a string: a quote, a backslash, a control character.
 #[inline]
 pub(super) fn special(line: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = line.get(at..).and_then(|rest| rest.first_chunk::<WIDTH>()) {
-        let offset = special_in(chunk);
-        at += offset;
-        if offset < WIDTH {
-            return at;
+        match special_in(chunk) {
+            Some(offset) => return at + offset,
+            // A constant step, which the processor runs ahead with: adding what was found, 16 or less, would make every
+            // load wait for the search before it.
+            None => at += WIDTH,
         }
     }
     while let Some(&byte) = line.get(at) {
@@ -28,10 +26,10 @@ pub(super) fn special(line: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the first special byte is; [`WIDTH`] if there is none.
+/// Where the first special byte is.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn special_in(chunk: &[u8; WIDTH]) -> usize {
+fn special_in(chunk: &[u8; WIDTH]) -> Option<usize> {
     use std::arch::x86_64::*;
     // SAFETY: SSE2 belongs to the architecture, and the load, which needs no alignment, reads the 16 bytes of `chunk`.
     let mask = unsafe {
@@ -42,21 +40,20 @@ fn special_in(chunk: &[u8; WIDTH]) -> usize {
         let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
         _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)) as u32
     };
-    // A bit above the 16 stands for "none".
-    (mask | 1 << WIDTH).trailing_zeros() as usize
+    (mask != 0).then(|| mask.trailing_zeros() as usize)
 }
 
-/// Where the first backslash is; [`WIDTH`] if there is none.
+/// Where the first backslash is.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(super) fn backslash(chunk: &[u8; WIDTH]) -> usize {
+pub(super) fn backslash(chunk: &[u8; WIDTH]) -> Option<usize> {
     use std::arch::x86_64::*;
     // SAFETY: as above.
     let mask = unsafe {
         let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
         _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\' as i8))) as u32
     };
-    (mask | 1 << WIDTH).trailing_zeros() as usize
+    (mask != 0).then(|| mask.trailing_zeros() as usize)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -66,9 +63,12 @@ use portable::{backslash, special_in};
 /// (the subtraction borrows upwards), so the lowest flag is exact.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable {
-    use super::{HIGH, ONES, WIDTH};
+    use super::WIDTH;
 
-    pub(in super::super) fn special_in(chunk: &[u8; WIDTH]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+
+    pub(in super::super) fn special_in(chunk: &[u8; WIDTH]) -> Option<usize> {
         first(chunk, |word| {
             zeros(word ^ (ONES * b'"' as u64))
                 | zeros(word ^ (ONES * b'\\' as u64))
@@ -76,7 +76,7 @@ mod portable {
         })
     }
 
-    pub(in super::super) fn backslash(chunk: &[u8; WIDTH]) -> usize {
+    pub(in super::super) fn backslash(chunk: &[u8; WIDTH]) -> Option<usize> {
         first(chunk, |word| zeros(word ^ (ONES * b'\\' as u64)))
     }
 
@@ -84,7 +84,7 @@ mod portable {
         word.wrapping_sub(ONES) & !word
     }
 
-    fn first(chunk: &[u8; WIDTH], flags: impl Fn(u64) -> u64) -> usize {
+    fn first(chunk: &[u8; WIDTH], flags: impl Fn(u64) -> u64) -> Option<usize> {
         for (at, half) in chunk.chunks_exact(8).enumerate() {
             let word = half
                 .iter()
@@ -92,10 +92,10 @@ mod portable {
                 .fold(0, |word, &byte| word << 8 | u64::from(byte));
             let flags = flags(word) & HIGH;
             if flags != 0 {
-                return at * 8 + (flags.trailing_zeros() / 8) as usize;
+                return Some(at * 8 + (flags.trailing_zeros() / 8) as usize);
             }
         }
-        WIDTH
+        None
     }
 }
 
@@ -129,10 +129,10 @@ mod tests {
             let naive = bytes[from..].iter().position(is_special).map_or(bytes.len(), |at| at + from);
             prop_assert_eq!(special(&bytes, from), naive);
             for chunk in bytes.windows(WIDTH).filter_map(|window| window.first_chunk::<WIDTH>()) {
-                let naive = chunk.iter().position(is_special).unwrap_or(WIDTH);
+                let naive = chunk.iter().position(is_special);
                 prop_assert_eq!(special_in(chunk), naive);
                 prop_assert_eq!(portable::special_in(chunk), naive);
-                let naive = chunk.iter().position(|&byte| byte == b'\\').unwrap_or(WIDTH);
+                let naive = chunk.iter().position(|&byte| byte == b'\\');
                 prop_assert_eq!(backslash(chunk), naive);
                 prop_assert_eq!(portable::backslash(chunk), naive);
             }

@@ -21,12 +21,14 @@ pub(in crate::read) fn unescape<'a>(raw: &str, out: &'a mut Vec<u8>) -> &'a str 
             out[end..].first_chunk_mut::<WIDTH>(),
         ) {
             *room = *chunk;
-            let text = backslash(chunk);
+            // Constant steps here too, see `special`.
+            let Some(text) = backslash(chunk) else {
+                at += WIDTH;
+                end += WIDTH;
+                continue;
+            };
             at += text;
             end += text;
-            if text == WIDTH {
-                continue;
-            }
         } else {
             let text = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
             out[end..end + text].copy_from_slice(&rest[..text]);
