@@ -9,7 +9,6 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import console_options
 from ngramscope.index.open import Index
-from ngramscope.index.summary import index_warnings
 from ngramscope.sizes import format_count, format_size
 
 __all__ = ["command"]
@@ -39,7 +38,7 @@ def command(indexes: tuple[str, ...], console: Console) -> int:
         if len(facts["indexes"]) > 1:
             rates = ", ".join(f"{rate:.4g} for n = {n}" for n, rate in facts["filter_fpr"].items())
             click.echo(f"\ntogether: false-positive rate {rates}")
-        for warning in index_warnings(index.manifests):
+        for warning in index.warnings:
             console.warn(warning)
     return 0
 

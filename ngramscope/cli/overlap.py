@@ -20,7 +20,7 @@ from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions
 from ngramscope.index.output import TABLE_VERSION, JsonLinesWriter, TableFile, TableWriter, check_fields
-from ngramscope.index.summary import Summary, index_facts, index_warnings, to_text
+from ngramscope.index.summary import Summary, index_facts, to_text
 from ngramscope.report import figures
 
 __all__ = ["command"]
@@ -102,7 +102,7 @@ def command(
     with console.open(), ExitStack() as stack:
         index = Index.open(indexes or None, load=load)
         index.check_rule(words=words, normalize=normalize, lowercase=lowercase)
-        for warning in index_warnings(index.manifests):
+        for warning in index.warnings:
             console.warn(warning)
         stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
         table_file = None if out is None else _open_table(Path(out), stream, stack, files)

@@ -15,6 +15,7 @@ from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index
 from ngramscope.index.explain import explain_text
 from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index
+from ngramscope.index.summary import index_warnings
 from ngramscope.index.table import Objects, OverlapTable
 
 __all__ = ["Index", "OverlapStream"]
@@ -197,6 +198,11 @@ class Index:
     def is_demo(self) -> bool:
         """One of the indexes holds the embedded demonstration corpus."""
         return any(each["demo"] for each in self.manifests)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of any number from these indexes has to know: demonstration, incomplete, empty, over-full."""
+        return index_warnings(self.manifests)
 
     def overlap(
         self,

@@ -27,6 +27,7 @@ def test_texts_in_memory_need_no_options(tmp_path: Path) -> None:
     assert index.build_report is not None
     assert index.build_report.manifest["counts"]["documents"] == 2
     assert not index.is_demo
+    assert index.warnings == []
     table = index.overlap(["alpha beta gamma", "one two four", "two three one"])
     assert table.hits.tolist() == [1, 0, 0]
 
