@@ -26,7 +26,9 @@ fn words(
     let rule = rule.to_core(py)?;
     let text = text::to_utf8(text)?;
     let mut spans = Vec::new();
-    py.detach(|| Tokenizer::new(rule).spans(&text, &mut spans));
+    let mut tokenizer =
+        Tokenizer::try_new(rule).map_err(|cause| error::to_python(py, cause.into()))?;
+    py.detach(|| tokenizer.spans(&text, &mut spans));
     let (mut byte, mut point) = (0, 0);
     let mut points = |to: usize| {
         point += text[byte..to].chars().count();
