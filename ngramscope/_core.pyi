@@ -134,6 +134,9 @@ class OverlapStream:
     @property
     def sources(self) -> list[str]:
         """Names of the inputs."""
+    @property
+    def paths(self) -> list[str]:
+        """Paths of the inputs that are files."""
     def __iter__(self) -> OverlapStream: ...
     def __next__(self) -> OverlapBatch: ...
     def report(self) -> str:

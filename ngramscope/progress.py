@@ -13,7 +13,17 @@ __all__ = ["ProgressLine"]
 
 _LIVE_EVERY = 0.1
 _PLAIN_EVERY = 10.0
-_PHASES = {"count": "counting n-grams", "insert": "indexing", "write": "writing", "sync": "syncing", "score": "scoring"}
+_PHASES = {
+    "find": "finding files",
+    "spool": "copying",
+    "count": "counting n-grams",
+    "insert": "indexing",
+    "write": "writing",
+    "sync": "syncing",
+    "load": "loading",
+    "verify": "verifying",
+    "score": "scoring",
+}
 
 
 class ProgressLine:

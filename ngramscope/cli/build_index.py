@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from ngramscope.cli._console import Console
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import build_options, console_options, read_options, rule_options
 from ngramscope.index.build import BuildReport, build_index
-from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, default_index
+from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, index_folder
 from ngramscope.sizes import format_count, format_size
 
 __all__ = ["command"]
@@ -53,7 +52,7 @@ def command(
             raise click.UsageError(f"--manifest: {manifest}: a manifest's name ends in .toml")
         corpus = (manifest,)
     options = BuildOptions(read=read, rule=rule, **build)
-    folder = default_index() if out is None else Path(out)
+    folder = index_folder(out)
     with console.open():
         report = build_index(corpus, folder, options, progress=console.progress)
         if console.as_json:

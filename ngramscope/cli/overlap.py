@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,12 @@ def command(
         for warning in index.warnings:
             console.warn(warning)
         stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
-        table_file = None if out is None else _open_table(Path(out), stream, stack, files)
+        table_file = None if out is None else TableFile(Path(out), with_source=len(stream.sources) > 1)
+        if table_file is not None:
+            _keep_inputs("--out", table_file.names, stream)
+            stack.enter_context(table_file)
+        if figure is not None:
+            _keep_inputs("--plot", (figure,), stream)
         writer = table_file or JsonLinesWriter(standard_output(), with_source=len(stream.sources) > 1)
         summary = _score(index, query, stream, writer)
         inputs = stream.report()
@@ -135,11 +141,13 @@ def _score(index: Index, query: QueryOptions, stream: OverlapStream, writer: Tab
     return summary
 
 
-def _open_table(out: Path, stream: OverlapStream, stack: ExitStack, files: tuple[str, ...]) -> TableFile:
-    for each in files:
-        if each != "-" and out.exists() and Path(each).exists() and out.samefile(each):
-            raise click.UsageError(f"--out: {out} is one of the inputs; choose another name")
-    return stack.enter_context(TableFile(out, with_source=len(stream.sources) > 1))
+def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream) -> None:
+    """Refuse to replace an input, by whatever path it was reached."""
+    existing = {(each.stat().st_dev, each.stat().st_ino): each for each in outputs if each.exists()}
+    for path in stream.paths if existing else ():
+        status = os.stat(path)
+        if (status.st_dev, status.st_ino) in existing:
+            raise click.UsageError(f"{option}: {existing[status.st_dev, status.st_ino]} is one of the inputs; choose another name")
 
 
 def _provenance(index: Index, query: QueryOptions, read: ReadOptions, inputs: dict[str, Any]) -> dict[str, Any]:

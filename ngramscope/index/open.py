@@ -14,7 +14,7 @@ from ngramscope import _core
 from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index
 from ngramscope.index.explain import explain_text
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index, index_folder
 from ngramscope.index.summary import index_warnings
 from ngramscope.index.table import Objects, OverlapTable
 
@@ -66,7 +66,9 @@ class Index:
         IndexFormatError
             There is no index, it is damaged, or of an unknown version.
         MismatchError
-            Several indexes that differ in their word rule or share no n.
+            Several indexes that differ in their word rule.
+        UsageError
+            Several indexes that share no n.
         """
         if path is None:
             folders: tuple[str, ...] = (os.fspath(default_index()),)
@@ -76,6 +78,8 @@ class Index:
             folders = tuple(os.fspath(each) for each in path)
             if not folders:
                 raise UsageError("--index: no folder given")
+        if "" in folders:
+            raise UsageError("--index: '' is not possible; name a folder, . for this one")
         return cls(_core.Index(folders, load), folders, load=load)
 
     @classmethod
@@ -165,7 +169,7 @@ class Index:
             name=name,
             spool=spool,
         )
-        folder = default_index() if out is None else Path(out)
+        folder = index_folder(out)
         paths = (sources,) if isinstance(sources, str | os.PathLike) else tuple(sources)
         report = build_index(paths, folder, options, texts=texts, progress=progress)
         index = cls.open(folder)
@@ -364,6 +368,11 @@ class OverlapStream(Iterator[OverlapTable]):
     def sources(self) -> tuple[str, ...]:
         """Names of the inputs; `OverlapTable.source` counts in them."""
         return tuple(self._core.sources)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of the inputs that are files."""
+        return tuple(map(os.fspath, self._core.paths))
 
     def __next__(self) -> OverlapTable:
         batch = next(self._core)

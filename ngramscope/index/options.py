@@ -30,6 +30,7 @@ __all__ = [
     "ReadOptions",
     "WordRule",
     "default_index",
+    "index_folder",
 ]
 
 DEFAULT_INDEX = "ngramscope-index"
@@ -40,6 +41,13 @@ _MAX_COUNT = (1 << 63) - 1
 def default_index() -> Path:
     """Where an index goes to and is looked for when no place is named: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``."""
     return Path(os.environ.get(INDEX_VARIABLE) or DEFAULT_INDEX)
+
+
+def index_folder(out: str | os.PathLike[str] | None) -> Path:
+    """Where an index goes that is told to go to `out`."""
+    if out is not None and not os.fspath(out):
+        raise UsageError("--out: '' is not possible; name a folder")
+    return default_index() if out is None else Path(out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +89,8 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if not self.text_key:
             raise UsageError("--text-key: '' is not possible; name the key that holds the text")
+        if not self.id_key:
+            raise UsageError("--id-key: '' is not possible; name the key that holds the id")
         _settle(self, "max_record_size", parse_size(self.max_record_size, option="--max-record-size"))
         _integer("--max-window-log", self.max_window_log, 10, 31)
         _settle(self, "max_column_chunk", parse_size(self.max_column_chunk, option="--max-column-chunk"))

@@ -169,11 +169,19 @@ class TableFile:
         if not path.parent.is_dir():
             raise UsageError(f"--out: {path}: there is no folder {path.parent}")
         self.path = path
-        self._sidecar = writer is not ParquetWriter
+        self.sidecar = None if writer is ParquetWriter else path.with_name(path.name + ".meta.json")
+        for each in self.names:
+            if each.is_dir():
+                raise UsageError(f"--out: {each} is a folder; choose another name")
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._writer_type = writer
         self._compression = compression
         self._with_source = with_source
+
+    @property
+    def names(self) -> tuple[Path, ...]:
+        """The files that `commit` brings about."""
+        return (self.path,) if self.sidecar is None else (self.path, self.sidecar)
 
     def __enter__(self) -> TableFile:
         with self._full_disk():
@@ -196,8 +204,8 @@ class TableFile:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            if self._sidecar:
-                write_whole(self.path.with_name(self.path.name + ".meta.json"), json.dumps(provenance, indent=2) + "\n")
+            if self.sidecar is not None:
+                write_whole(self.sidecar, json.dumps(provenance, indent=2) + "\n")
             self._temporary.replace(self.path)
 
     def __exit__(self, *exception: object) -> None:
@@ -234,6 +242,8 @@ def check_fields(fields: Sequence[str]) -> None:
     """Refuse further fields that would hide a column of the table."""
     taken = {*COLUMNS, *EVIDENCE, "index_is_demo"}
     for name in fields:
+        if not name:
+            raise UsageError("--field: '' is not possible; name a key of the records")
         if name in taken:
             raise UsageError(f"--field: {name!r} is a column of the table already; ids come with every row")
     if len(set(fields)) != len(fields):

@@ -102,7 +102,9 @@ def test_scoring_ends_at_once(
 
 
 @pytest.mark.parametrize(
-    "command", [["build-index", "-", "--expected-ngrams", "1000"], ["overlap", "-"]], ids=["build", "overlap"]
+    "command",
+    [["build-index", "-", "--expected-ngrams", "1000"], ["build-index", "-", "--spool"], ["overlap", "-"]],
+    ids=["build", "spool", "overlap"],
 )
 def test_waiting_for_standard_input_ends_at_once(start: Start, small_index: Path, command: list[str]) -> None:
     options = ["--index", small_index] if command[0] == "overlap" else []

@@ -152,3 +152,60 @@ def test_explain_with_and_without_an_index(cli: Cli, small_index: Path) -> None:
     assert facts["ngrams"]["2"] == [{"text": "A b.", "start": 0, "end": 4, "hit": None}] or len(facts["ngrams"]["2"]) == 1
     done = cli("explain", "-", "--n", 2, stdin="größer als x")
     assert "'größer als'".encode() in done.stdout
+
+
+@pytest.mark.parametrize("named", ["file", "folder", "glob", "link"])
+def test_no_output_replaces_an_input(cli: Cli, small_index: Path, tmp_path: Path, named: str) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    inputs = [write_jsonl(folder / name, [TEXT]) for name in ("a.jsonl", "t.jsonl.meta.json")]
+    plot = folder / "t.svg"
+    plot.write_text(TEXT, encoding="utf-8")
+    (tmp_path / "link").symlink_to(folder)
+    inputs.append(plot)
+    before = [each.read_bytes() for each in inputs]
+    argument = {"file": folder / "a.jsonl", "folder": folder, "glob": folder / "*", "link": tmp_path / "link"}[named]
+    outputs = [("--out", folder / "a.jsonl")]
+    if named != "file":
+        outputs += [("--out", folder / "t.jsonl"), ("--plot", plot)]
+    for option, output in outputs:
+        done = cli("overlap", argument, "--index", small_index, option, output)
+        assert done.returncode == 2, (option, output)
+        assert option.encode() in done.stderr
+        assert b"is one of the inputs" in done.stderr
+    assert [each.read_bytes() for each in inputs] == before
+
+
+def test_a_folder_in_the_way_of_the_table_is_refused(cli: Cli, small_index: Path, candidates: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").mkdir()
+    done = cli("overlap", candidates, "--index", small_index, "--out", tmp_path / "t.csv")
+    assert done.returncode == 2
+    assert not (tmp_path / "t.csv.meta.json").exists()
+
+
+def test_the_same_index_twice_counts_once(cli: Cli, small_index: Path, candidates: Path, tmp_path: Path) -> None:
+    (tmp_path / "again").symlink_to(small_index)
+    once, _ = score(cli, candidates, "--index", small_index)
+    twice, _ = score(cli, candidates, "--index", small_index, "--index", tmp_path / "again")
+    assert once == twice
+
+
+def test_a_strict_run_that_fails_writes_no_rows_of_that_part(cli: Cli, small_index: Path, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "bad.jsonl", [TEXT, {"text": 5}])
+    done = cli("overlap", path, "--index", small_index)
+    assert done.returncode == 1
+    assert done.stdout == b""
+    assert b"bad.jsonl:2" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [(["--include", "["], b"--include"), (["--id-key", ""], b"--id-key"), (["--field", ""], b"--field"), (["--index", ""], b"--index")],
+)
+def test_values_that_make_no_sense_are_refused_by_option(
+    cli: Cli, small_index: Path, candidates: Path, arguments: list[str], option: bytes
+) -> None:
+    index = [] if "--index" in arguments else ["--index", small_index]
+    done = cli("overlap", candidates, *index, *arguments)
+    assert done.returncode == 2, done.stderr
+    assert option in done.stderr

@@ -296,3 +296,9 @@ def test_other_threads_run_while_the_core_works(tmp_path: Path) -> None:
     # Held for the whole build, the interpreter lock would show as one gap of its length.
     assert max(gaps) < max(0.5, elapsed / 2)
     assert len(gaps) > 20
+
+
+def test_an_error_in_a_spooled_copy_names_the_source(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^texts:2: ") as error:
+        Index.build(texts=["a", 3], out=tmp_path / "c", n=3, spool=True)
+    assert "tmp" not in str(error.value)

@@ -194,6 +194,7 @@ impl Error {
     /// What the caller should make of it.
     pub fn category(&self) -> Category {
         match self {
+            Error::Read(error) if error.is_usage() => Category::Usage,
             Error::Read(_) => Category::Input,
             Error::Simd(_)
             | Error::Option { .. }

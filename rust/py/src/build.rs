@@ -1,8 +1,8 @@
 //! Building.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use ngramscope_core::build;
 use ngramscope_core::error::Error;
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::error;
 use crate::options::{BuildArguments, ReadArguments};
 use crate::stream::StoppableReader;
-use crate::watch::Watch;
+use crate::watch::{Watch, run, step};
 
 /// Standard input among the paths.
 const STANDARD_INPUT: &str = "-";
@@ -33,7 +33,7 @@ pub fn build_index(
     stream: Option<Stream>,
 ) -> PyResult<String> {
     let mut watch = Watch::new(progress);
-    let sources = sources(py, &paths, &options.read, stream, watch.stop_flag())?;
+    let sources = sources(py, &paths, &options.read, stream, &mut watch)?;
     let options = options.to_core(py)?;
     let outcome = py.detach(|| build::build(sources, &out, &options, &mut |step| watch.tick(step)));
     match (watch.take(), outcome) {
@@ -49,8 +49,9 @@ pub fn sources(
     paths: &[PathBuf],
     read: &ReadArguments,
     stream: Option<Stream>,
-    stop: Arc<AtomicBool>,
+    watch: &mut Watch,
 ) -> PyResult<Vec<Source>> {
+    let started = Instant::now();
     let (standard_input, files): (Vec<PathBuf>, Vec<PathBuf>) = paths
         .iter()
         .cloned()
@@ -63,9 +64,20 @@ pub fn sources(
     }
     let mut sources = Vec::new();
     if !files.is_empty() {
-        let found = py
-            .detach(|| read::discover(&files, &read.include, &read.exclude))
-            .map_err(|error| error::read_to_python(py, error))?;
+        let found = run(
+            py,
+            watch,
+            || step("find", 0, 0, started),
+            |stop| {
+                let stop = || stop.load(Ordering::Relaxed);
+                Ok(read::discover_until(
+                    &files,
+                    &read.include,
+                    &read.exclude,
+                    &stop,
+                )?)
+            },
+        )?;
         sources.extend(found.into_iter().map(Source::File));
     }
     let streams = standard_input
@@ -74,7 +86,7 @@ pub fn sources(
         .into_iter()
         .chain(stream);
     for (descriptor, name) in streams {
-        let reader = StoppableReader::new(descriptor, Arc::clone(&stop)).map_err(|cause| {
+        let reader = StoppableReader::new(descriptor, watch.stop_flag()).map_err(|cause| {
             let path = Path::new(&name).to_path_buf();
             error::to_python(
                 py,

@@ -19,7 +19,7 @@ use crate::build::{Stream, sources, to_json};
 use crate::error::{read_to_python, to_python};
 use crate::options::{QueryArguments, ReadArguments};
 use crate::text::to_utf8;
-use crate::watch::{Watch, run};
+use crate::watch::{Watch, run, step};
 
 /// Reason of a text that is not there.
 const NULL_TEXT: &str = "null_text";
@@ -122,9 +122,10 @@ impl PyIndex {
         stream: Option<Stream>,
     ) -> PyResult<PyOverlapStream> {
         let options = self.choose(py, &options)?;
-        let watch = Watch::new(progress);
-        let sources = sources(py, &paths, &read, stream, watch.stop_flag())?;
+        let mut watch = Watch::new(progress);
+        let sources = sources(py, &paths, &read, stream, &mut watch)?;
         let names = sources.iter().map(name).collect();
+        let paths = sources.iter().filter_map(path).collect();
         let bytes_total = sources.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0);
         let mut to_core = read.to_core(self.index.rule().mode == WordMode::Ids);
         to_core.parallel_files = 1; // rows come in input order
@@ -146,6 +147,7 @@ impl PyIndex {
         Ok(PyOverlapStream {
             index: Arc::clone(&self.index),
             names,
+            paths,
             pass: Mutex::new(pass),
         })
     }
@@ -196,6 +198,7 @@ impl PyIndex {
 pub struct PyOverlapStream {
     index: Arc<Index>,
     names: Vec<String>,
+    paths: Vec<PathBuf>,
     pass: Mutex<Pass>,
 }
 
@@ -218,6 +221,12 @@ impl PyOverlapStream {
     #[getter]
     fn sources(&self) -> Vec<String> {
         self.names.clone()
+    }
+
+    /// Paths of the inputs that are files.
+    #[getter]
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths.clone()
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -293,20 +302,6 @@ impl PyOverlapStream {
     }
 }
 
-fn step(phase: &'static str, bytes_done: u64, bytes_total: u64, started: Instant) -> CoreProgress {
-    CoreProgress {
-        phase,
-        pass: 1,
-        passes: 1,
-        documents: 0,
-        bytes_done,
-        bytes_total,
-        ngrams: 0,
-        fill: None,
-        seconds: started.elapsed().as_secs_f64(),
-    }
-}
-
 fn name(source: &Source) -> String {
     match source {
         Source::File(file) => file.name.clone(),
@@ -317,6 +312,13 @@ fn name(source: &Source) -> String {
 fn bytes(source: &Source) -> Option<u64> {
     match source {
         Source::File(file) => Some(file.bytes),
+        Source::Stream(..) => None,
+    }
+}
+
+fn path(source: &Source) -> Option<PathBuf> {
+    match source {
+        Source::File(file) => Some(file.path.clone()),
         Source::Stream(..) => None,
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ngramscope_core::build::Progress as CoreProgress;
 use ngramscope_core::error::Error;
@@ -15,7 +15,7 @@ use crate::error::to_python;
 /// Where long work stands.
 #[pyclass(frozen, get_all, module = "ngramscope._core")]
 pub struct Progress {
-    /// `count`, `insert`, `write`, `sync`, `verify` or `score`.
+    /// `find`, `spool`, `count`, `insert`, `write`, `sync`, `load`, `verify` or `score`.
     phase: &'static str,
     /// Reading pass, from 1.
     pass_number: u32,
@@ -131,5 +131,25 @@ pub fn run<T: Send>(
         (Some(raised), _) => Err(raised),
         (None, Ok(result)) => result.map_err(|error| to_python(py, error)),
         (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Work of one pass that began at `started`.
+pub fn step(
+    phase: &'static str,
+    bytes_done: u64,
+    bytes_total: u64,
+    started: Instant,
+) -> CoreProgress {
+    CoreProgress {
+        phase,
+        pass: 1,
+        passes: 1,
+        documents: 0,
+        bytes_done,
+        bytes_total,
+        ngrams: 0,
+        fill: None,
+        seconds: started.elapsed().as_secs_f64(),
     }
 }

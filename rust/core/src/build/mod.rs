@@ -183,7 +183,7 @@ pub fn build(
         warnings.push(error.to_string());
     }
     let report = walk.report.take().unwrap_or_default();
-    let mut manifest = manifest(&options, sets, &sources.original(&report), words);
+    let mut manifest = manifest(&options, sets, &report, words);
     manifest.seal()?;
 
     let begun = Instant::now();

@@ -5,10 +5,12 @@ use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST_NAME, Manifest};
-use crate::read::{InputFile, ReadReport, Source};
+use crate::read::{InputFile, Source};
 
 use super::{Progress, Tick};
 
@@ -214,11 +216,11 @@ pub struct Rereadable {
 enum Kept {
     File(InputFile),
     Once(String, Mutex<Option<Box<dyn Read + Send>>>),
-    /// A compressed copy of a stream, with the stream's own size and digest.
+    /// A compressed copy of a stream of `bytes` bytes.
     Spooled {
-        copy: InputFile,
+        name: String,
+        path: PathBuf,
         bytes: u64,
-        blake3: String,
     },
 }
 
@@ -235,7 +237,7 @@ impl Rereadable {
             kept.push(match source {
                 Source::File(file) => Kept::File(file),
                 Source::Stream(name, stream) if spool => {
-                    let path = output.temporary(&format!("spool-{}.jsonl", kept.len()));
+                    let path = output.temporary(&format!("spool-{}.zst", kept.len()));
                     copy(name, stream, path, tick)?
                 }
                 Source::Stream(name, stream) => Kept::Once(name, Mutex::new(Some(stream))),
@@ -265,8 +267,11 @@ impl Rereadable {
         self.sources
             .iter()
             .map(|source| match source {
-                Kept::File(file) | Kept::Spooled { copy: file, .. } => {
-                    Ok(Source::File(file.clone()))
+                Kept::File(file) => Ok(Source::File(file.clone())),
+                Kept::Spooled { name, path, .. } => {
+                    let copy = File::open(path).and_then(zstd::Decoder::new);
+                    let copy = copy.map_err(Error::io(path, "open the temporary copy at"))?;
+                    Ok(Source::Stream(name.clone(), Box::new(copy)))
                 }
                 Kept::Once(name, stream) => match stream
                     .lock()
@@ -287,82 +292,75 @@ impl Rereadable {
         self.sources
             .iter()
             .map(|source| match source {
-                Kept::File(file) | Kept::Spooled { copy: file, .. } => Some(file.bytes),
+                Kept::File(file) => Some(file.bytes),
+                Kept::Spooled { bytes, .. } => Some(*bytes),
                 Kept::Once(..) => None,
             })
             .sum::<Option<u64>>()
             .unwrap_or(0)
     }
-
-    /// The report with sizes and digests of streams instead of those of their copies.
-    pub fn original(&self, report: &ReadReport) -> ReadReport {
-        let mut report = report.clone();
-        for (source, entry) in self.sources.iter().zip(&mut report.sources) {
-            if let Kept::Spooled { bytes, blake3, .. } = source {
-                entry.bytes = *bytes;
-                entry.blake3 = Some(blake3.clone());
-            }
-        }
-        report
-    }
 }
 
-/// Copies a stream to `path` through zstd. (A stream that is compressed already is compressed twice: the reader unpacks both.)
-fn copy(
-    name: String,
+/// Copies a stream to `path` through zstd. Reading may wait for whoever writes into it, so a thread of its own does that.
+fn copy(name: String, stream: Box<dyn Read + Send>, path: PathBuf, tick: Tick<'_>) -> Result<Kept> {
+    let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let started = Instant::now();
+    let outcome = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| copy_all(&name, stream, &path, &done, &stop));
+        while !thread.is_finished() {
+            std::thread::sleep(Duration::from_millis(20));
+            let progress = Progress {
+                phase: "spool",
+                pass: 1,
+                passes: 1,
+                documents: 0,
+                bytes_done: done.load(Relaxed),
+                bytes_total: 0,
+                ngrams: 0,
+                fill: None,
+                seconds: started.elapsed().as_secs_f64(),
+            };
+            if !stop.load(Relaxed) && tick(&progress) == ControlFlow::Break(()) {
+                stop.store(true, Relaxed);
+            }
+        }
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    if stop.load(Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    outcome?;
+    Ok(Kept::Spooled {
+        name,
+        path,
+        bytes: done.load(Relaxed),
+    })
+}
+
+fn copy_all(
+    name: &str,
     mut stream: Box<dyn Read + Send>,
-    path: PathBuf,
-    tick: Tick<'_>,
-) -> Result<Kept> {
-    let failed = |action: &'static str| {
-        let path = path.clone();
-        move |cause| Error::io(&path, action)(cause)
-    };
-    let file = File::create(&path).map_err(failed("create a temporary copy at"))?;
-    let mut encoder = zstd::Encoder::new(file, 1).map_err(failed("write"))?;
-    let mut hasher = blake3::Hasher::new();
+    path: &Path,
+    done: &AtomicU64,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let file = File::create(path).map_err(Error::io(path, "create a temporary copy at"))?;
+    let mut encoder = zstd::Encoder::new(file, 1).map_err(Error::io(path, "write"))?;
     let mut buffer = vec![0; 1 << 20];
-    let started = std::time::Instant::now();
-    let mut progress = Progress {
-        phase: "spool",
-        pass: 1,
-        passes: 1,
-        documents: 0,
-        bytes_done: 0,
-        bytes_total: 0,
-        ngrams: 0,
-        fill: None,
-        seconds: 0.0,
-    };
-    loop {
+    while !stop.load(Relaxed) {
         let count = match stream.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => count,
-            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => 0,
-            Err(cause) => return Err(Error::io(Path::new(&name), "read")(cause)),
+            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(Error::io(Path::new(name), "read")(cause)),
         };
-        hasher.update(&buffer[..count]);
         encoder
             .write_all(&buffer[..count])
-            .map_err(failed("write"))?;
-        progress.bytes_done += count as u64;
-        progress.seconds = started.elapsed().as_secs_f64();
-        if tick(&progress) == ControlFlow::Break(()) {
-            return Err(Error::Interrupted);
-        }
+            .map_err(Error::io(path, "write"))?;
+        done.fetch_add(count as u64, Relaxed);
     }
-    encoder.finish().map_err(failed("write"))?;
-    let metadata = fs::metadata(&path).map_err(failed("read the size of"))?;
-    let modified = metadata.modified().map_err(failed("read the time of"))?;
-    let copy = InputFile {
-        path,
-        name,
-        bytes: metadata.len(),
-        modified,
-    };
-    Ok(Kept::Spooled {
-        copy,
-        bytes: progress.bytes_done,
-        blake3: hasher.finalize().to_hex().to_string(),
-    })
+    encoder.finish().map_err(Error::io(path, "write"))?;
+    Ok(())
 }

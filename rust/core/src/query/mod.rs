@@ -43,10 +43,17 @@ impl Index {
     /// that all of them have.
     pub fn open(paths: &[PathBuf]) -> Result<Index> {
         SimdPath::from_env()?;
-        let parts: Vec<Part> = paths
-            .iter()
-            .map(|path| Part::open(path))
-            .collect::<Result<_>>()?;
+        let mut parts: Vec<Part> = Vec::with_capacity(paths.len());
+        for path in paths {
+            let part = Part::open(path)?;
+            // The same index again finds nothing more, and would count its false-positive rate twice.
+            if !parts
+                .iter()
+                .any(|open| open.manifest.content_id == part.manifest.content_id)
+            {
+                parts.push(part);
+            }
+        }
         let Some(first) = parts.first() else {
             return Err(Error::Option {
                 option: "--index",
@@ -84,16 +91,11 @@ impl Index {
             .filter(|n| parts.iter().all(|part| part.manifest.ns().contains(n)))
             .collect();
         if ns.is_empty() {
-            let lists: Vec<String> = parts
-                .iter()
-                .map(|part| format!("{:?}", part.manifest.ns()))
-                .collect();
-            let path = parts.last().unwrap_or(first).folder.clone();
-            return Err(Error::Mismatch {
-                path,
-                what: "a common n,",
-                asked: "at least one".into(),
-                has: lists.join(" and "),
+            let lists = parts.iter().map(|part| format!("{:?}", part.manifest.ns()));
+            return Err(Error::Option {
+                option: "--index",
+                value: format!("n = {}", lists.collect::<Vec<_>>().join(" and ")),
+                advice: "indexes that are asked together must have an n in common".into(),
             });
         }
         Ok(Index { parts, ns })

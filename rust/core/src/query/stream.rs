@@ -148,6 +148,10 @@ impl OverlapStream {
             corpus.stop();
             return Err(Error::Interrupted);
         }
+        if corpus.failed() {
+            // `finish` says why; a table that breaks off with rows of unusable records would say it badly.
+            return Ok(Vec::new());
+        }
         let mut batches = batches.into_inner().unwrap_or_else(|p| p.into_inner());
         batches.sort_by_key(|(place, _)| *place);
         let ended = batches.is_empty();

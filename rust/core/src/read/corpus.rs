@@ -134,6 +134,11 @@ impl Corpus {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Whether `finish` will return an error.
+    pub fn failed(&self) -> bool {
+        lock(&self.limits).crossing().is_some()
+    }
+
     /// Bytes read so far, of the files as they are (compressed); for progress.
     pub fn bytes_read(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)

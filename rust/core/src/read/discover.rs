@@ -1,6 +1,6 @@
 //! Finds the files to read: files, folders, patterns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -22,15 +22,25 @@ pub fn discover(
     include: &[String],
     exclude: &[String],
 ) -> Result<Vec<InputFile>, ReadError> {
+    discover_until(args, include, exclude, &|| false)
+}
+
+/// [`discover`], which ends early (with whatever it has found) once `stop` says so: folders can be very large.
+pub fn discover_until(
+    args: &[PathBuf],
+    include: &[String],
+    exclude: &[String],
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<InputFile>, ReadError> {
     let include = patterns("include", include)?;
     let exclude = patterns("exclude", exclude)?;
     let mut found = Vec::new();
     for arg in args {
         match fs::metadata(arg) {
-            Ok(metadata) => take(arg, &metadata, &mut found),
+            Ok(metadata) => take(arg, &metadata, &mut found, stop),
             Err(_) if arg.symlink_metadata().is_ok() => found.push(Found::unreadable(arg.clone())),
             Err(error) => match pattern(arg)? {
-                Some((base, glob)) => expand(arg, &base, &glob, &mut found)?,
+                Some((base, glob)) => expand(arg, &base, &glob, &mut found, stop)?,
                 None => {
                     let fault = FileFault::Unreadable(error.to_string());
                     return Err(ReadError::File {
@@ -48,8 +58,6 @@ pub fn discover(
             why: nothing(args, all),
         });
     }
-    let mut seen = HashSet::new();
-    found.retain(|found| seen.insert(found.identity.clone()));
     for found in &found {
         if let Some(fault) = &found.special {
             return Err(ReadError::File {
@@ -86,7 +94,7 @@ impl Found {
         let special = (!metadata.is_file() && !metadata.is_dir()).then(|| {
             FileFault::refused(
                 "not a regular file but a pipe or device",
-                "pass it as standard input: ... - < it",
+                "pass it as standard input: - in place of its name, and < before it",
             )
         });
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
@@ -126,23 +134,37 @@ fn identity(path: &Path, _metadata: &Metadata) -> Identity {
 }
 
 /// Takes an argument that exists.
-fn take(arg: &Path, metadata: &Metadata, found: &mut Vec<Found>) {
+fn take(arg: &Path, metadata: &Metadata, found: &mut Vec<Found>, stop: &dyn Fn() -> bool) {
     if metadata.is_dir() {
-        walk(arg, arg, found, |_| true);
+        walk(arg, arg, found, stop, |_| true);
     } else {
         let below = arg.file_name().map(PathBuf::from).unwrap_or_default();
         found.push(Found::new(arg.to_owned(), below, metadata));
     }
 }
 
-/// Takes the files below `folder` whose path `wanted` accepts.
-fn walk(folder: &Path, base: &Path, found: &mut Vec<Found>, wanted: impl Fn(&Path) -> bool) {
+/// Takes the files below `folder` whose path `wanted` accepts. A folder that links lead to more than once is entered once.
+fn walk(
+    folder: &Path,
+    base: &Path,
+    found: &mut Vec<Found>,
+    stop: &dyn Fn() -> bool,
+    wanted: impl Fn(&Path) -> bool,
+) {
+    let mut entered = HashSet::new();
+    let mut enter = |entry: &walkdir::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => entered.insert(identity(entry.path(), &metadata)),
+        _ => true,
+    };
     let entries = WalkDir::new(folder)
         .follow_links(true)
         .sort_by_file_name()
         .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
+        .filter_entry(|entry| (entry.depth() == 0 || !hidden(entry.file_name())) && enter(entry));
     for entry in entries {
+        if stop() {
+            return;
+        }
         match entry {
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) if !wanted(entry.path()) => {}
@@ -202,6 +224,7 @@ fn expand(
     base: &Path,
     glob: &GlobSet,
     found: &mut Vec<Found>,
+    stop: &dyn Fn() -> bool,
 ) -> Result<(), ReadError> {
     let start = if base.as_os_str().is_empty() {
         Path::new(".")
@@ -209,7 +232,7 @@ fn expand(
         base
     };
     let before = found.len();
-    walk(start, start, found, |path| {
+    walk(start, start, found, stop, |path| {
         let path = path.strip_prefix("./").unwrap_or(path);
         path.ancestors()
             .take_while(|above| *above != base && !above.as_os_str().is_empty())
@@ -287,10 +310,11 @@ fn nothing(args: &[PathBuf], all: usize) -> String {
 }
 
 /// Names the files by their paths below the deepest folder that holds them all, so that names do not tell where on a
-/// machine they were.
+/// machine they were. A file that was found by several paths stays in the first one's place and is named by the least of
+/// them, so that names do not tell in which order they were given either.
 fn name(found: Vec<Found>) -> Vec<InputFile> {
-    let mut parents = std::collections::HashMap::new();
-    let full: Vec<PathBuf> = found
+    let mut parents = HashMap::new();
+    let paths: Vec<PathBuf> = found
         .iter()
         .map(|found| {
             let parent = found
@@ -307,6 +331,18 @@ fn name(found: Vec<Found>) -> Vec<InputFile> {
                 .map_or_else(|| parent.clone(), |name| parent.join(name))
         })
         .collect();
+    let mut place = HashMap::new();
+    let mut files: Vec<Found> = Vec::new();
+    let mut full: Vec<PathBuf> = Vec::new();
+    for (found, path) in found.into_iter().zip(paths) {
+        let at = *place.entry(found.identity.clone()).or_insert(files.len());
+        if at == files.len() {
+            files.push(found);
+            full.push(path);
+        } else if path < full[at] {
+            full[at] = path;
+        }
+    }
     let mut common = full
         .first()
         .and_then(|path| path.parent())
@@ -323,7 +359,7 @@ fn name(found: Vec<Found>) -> Vec<InputFile> {
             .collect();
         parts.join("/")
     };
-    found
+    files
         .into_iter()
         .zip(&full)
         .map(|(found, full)| InputFile {

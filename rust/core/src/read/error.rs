@@ -16,7 +16,7 @@ pub enum ReadError {
         why: String,
     },
     /// An option has a value that makes no sense.
-    #[error("{option} = {value}: {why}")]
+    #[error("--{option}: {value:?} is not possible; {why}")]
     Option {
         /// Name of the option.
         option: &'static str,

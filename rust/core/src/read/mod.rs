@@ -31,7 +31,7 @@ use std::path::PathBuf;
 
 pub use block::{Block, Record};
 pub use corpus::Corpus;
-pub use discover::discover;
+pub use discover::{discover, discover_until};
 pub use error::{FileFault, ReadError};
 pub use reason::Reason;
 pub use report::{BadRecord, ReadReport, SAMPLES, SourceReport};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ngramscope_core::read::{Block, Corpus, ReadOptions, Source, discover};
+use ngramscope_core::read::{Block, Corpus, ReadOptions, Source, discover, discover_until};
 
 use crate::read_support::*;
 
@@ -159,4 +159,63 @@ fn broken_links_are_bad_files() {
     );
     let report = read_with(&paths, &lenient(), 2).1.unwrap();
     assert_eq!((report.documents, report.bad_files), (2, 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_do_not_depend_on_which_of_a_files_paths_came_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = put(folder.path(), "a.jsonl", json_lines("c", 3));
+    let c = folder.path().join("c.jsonl");
+    std::fs::hard_link(&a, &c).unwrap();
+    let b = put(folder.path(), "b.jsonl", json_lines("b", 3));
+    let names = |paths: &[&PathBuf]| -> Vec<String> {
+        let paths: Vec<PathBuf> = paths.iter().map(|&path| path.clone()).collect();
+        discover(&paths, &[], &[])
+            .unwrap()
+            .into_iter()
+            .map(|file| file.name)
+            .collect()
+    };
+    assert_eq!(names(&[&c, &b, &a]), ["a.jsonl", "b.jsonl"]);
+    assert_eq!(names(&[&a, &b, &c]), ["a.jsonl", "b.jsonl"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_that_links_lead_to_again_and_again_are_entered_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each level links twice to the next: 2^30 ways to the bottom.
+    for level in 0..30 {
+        let here = folder.path().join(format!("level-{level}"));
+        std::fs::create_dir(&here).unwrap();
+        for link in ["x", "y"] {
+            let next = folder.path().join(format!("level-{}", level + 1));
+            std::os::unix::fs::symlink(next, here.join(link)).unwrap();
+        }
+    }
+    let bottom = folder.path().join("level-30");
+    std::fs::create_dir(&bottom).unwrap();
+    put(&bottom, "a.jsonl", json_lines("a", 1));
+    let found = discover(&[folder.path().to_owned()], &[], &[]).unwrap();
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn finding_files_can_be_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..10 {
+        put(
+            folder.path(),
+            &format!("{number}.jsonl"),
+            json_lines("a", 1),
+        );
+    }
+    let asked = std::cell::Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 4
+    };
+    let found = discover_until(&[folder.path().to_owned()], &[], &[], &stop).unwrap();
+    assert!(!found.is_empty() && found.len() < 10);
 }
