@@ -147,7 +147,9 @@ def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream) 
     for path in stream.paths if existing else ():
         status = os.stat(path)
         if (status.st_dev, status.st_ino) in existing:
-            raise click.UsageError(f"{option}: {existing[status.st_dev, status.st_ino]} is one of the inputs; choose another name")
+            raise click.UsageError(
+                f"{option}: {existing[status.st_dev, status.st_ino]} is one of the inputs; choose another name"
+            )
 
 
 def _provenance(index: Index, query: QueryOptions, read: ReadOptions, inputs: dict[str, Any]) -> dict[str, Any]:

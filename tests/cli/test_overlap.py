@@ -200,7 +200,12 @@ def test_a_strict_run_that_fails_writes_no_rows_of_that_part(cli: Cli, small_ind
 
 @pytest.mark.parametrize(
     ("arguments", "option"),
-    [(["--include", "["], b"--include"), (["--id-key", ""], b"--id-key"), (["--field", ""], b"--field"), (["--index", ""], b"--index")],
+    [
+        (["--include", "["], b"--include"),
+        (["--id-key", ""], b"--id-key"),
+        (["--field", ""], b"--field"),
+        (["--index", ""], b"--index"),
+    ],
 )
 def test_values_that_make_no_sense_are_refused_by_option(
     cli: Cli, small_index: Path, candidates: Path, arguments: list[str], option: bytes
