@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -145,7 +144,7 @@ def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream) 
     """Refuse to replace an input, by whatever path it was reached."""
     existing = {(each.stat().st_dev, each.stat().st_ino): each for each in outputs if each.exists()}
     for path in stream.paths if existing else ():
-        status = os.stat(path)
+        status = Path(path).stat()
         if (status.st_dev, status.st_ino) in existing:
             raise click.UsageError(
                 f"{option}: {existing[status.st_dev, status.st_ino]} is one of the inputs; choose another name"
