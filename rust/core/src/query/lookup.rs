@@ -5,7 +5,7 @@ use crate::filter::exact::KEY_RANGES;
 use crate::filter::{FilterKind, block_of, blocked, exact};
 
 /// Bytes of a region that keys are grouped by.
-const REGION_BYTES: u64 = 2 << 20;
+const REGION_BYTES: u64 = 512 << 10;
 const MAX_REGIONS: u64 = 8192;
 /// With fewer keys for each region than this, grouping costs more than it saves.
 const MIN_KEYS_PER_REGION: u64 = 8;

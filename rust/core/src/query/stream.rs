@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::ngram::ngram_count;
 use crate::read::{Block, Corpus, ReadReport};
 
-/// Bytes of text that a thread takes at a time.
-const GROUP_BYTES: usize = 4 << 20;
+/// Bytes of text that a thread takes at a time, at most: about a million n-grams.
+const GROUP_BYTES: usize = 6 << 20;
 /// Blocks that a thread scores before results are handed over.
 const BLOCKS_PER_BATCH: usize = 4;
 
@@ -44,11 +44,14 @@ impl Index {
         options: &QueryOptions,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<DocumentScore>> {
+        let total: usize = texts.iter().map(|text| text.len()).sum();
+        // Large groups share cache misses, but every thread has to get one.
+        let group_bytes = (total / threads(options)).clamp(1, GROUP_BYTES);
         let mut groups = vec![0];
         let mut bytes = 0;
         for (i, text) in texts.iter().enumerate() {
             bytes += text.len();
-            if bytes >= GROUP_BYTES {
+            if bytes >= group_bytes {
                 groups.push(i + 1);
                 bytes = 0;
             }
