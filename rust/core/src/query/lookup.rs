@@ -19,6 +19,15 @@ pub struct Scratch {
     hits: Vec<u8>,
 }
 
+impl Scratch {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        (self.ends.capacity() + self.places.capacity()) * 4
+            + self.keys.capacity() * 8
+            + self.hits.capacity()
+    }
+}
+
 impl Index {
     /// Sets `hits[i]` to 1 where an n-gram of length `n` with key `keys[i]` is in any of the indexes, else to 0.
     pub(super) fn find(&self, n: u32, keys: &[u64], hits: &mut Vec<u8>, scratch: &mut Scratch) {

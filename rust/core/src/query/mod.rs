@@ -5,6 +5,7 @@ mod score;
 mod stream;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
@@ -13,6 +14,7 @@ use crate::manifest::{KeySet, Manifest};
 use crate::shard::Shard;
 use crate::tokenize::{SimdPath, WordRule};
 
+use score::Buffers;
 pub use score::{DocumentScore, QueryOptions};
 pub use stream::{OverlapStream, Row, null_reason};
 
@@ -20,7 +22,12 @@ pub use stream::{OverlapStream, Row, null_reason};
 pub struct Index {
     parts: Vec<Part>,
     ns: Vec<u32>,
+    /// Arrays of finished scorers.
+    spare: Mutex<Vec<Buffers>>,
 }
+
+/// Most bytes of a scorer's arrays that are kept for the next one.
+const MAX_SPARE_BYTES: usize = 64 << 20;
 
 /// One open index directory.
 pub struct Part {
@@ -98,7 +105,11 @@ impl Index {
                 advice: "indexes that are asked together must have an n in common".into(),
             });
         }
-        Ok(Index { parts, ns })
+        Ok(Index {
+            parts,
+            ns,
+            spare: Mutex::default(),
+        })
     }
 
     /// Copies all payloads into memory, in huge pages.
@@ -150,6 +161,20 @@ impl Index {
     /// The word rule.
     pub fn rule(&self) -> &WordRule {
         &self.parts[0].manifest.words.rule
+    }
+
+    /// Arrays for a scorer: used ones, if there are any. (Nobody waits for the lock: after a fork it could be held for ever.)
+    fn take_buffers(&self) -> Buffers {
+        let spare = self.spare.try_lock().ok().and_then(|mut spare| spare.pop());
+        spare.unwrap_or_default()
+    }
+
+    fn keep_buffers(&self, buffers: Buffers) {
+        if buffers.bytes() <= MAX_SPARE_BYTES
+            && let Ok(mut spare) = self.spare.try_lock()
+        {
+            spare.push(buffers.cleared());
+        }
     }
 
     /// Rate at which an absent n-gram counts as found: `1 - Π (1 - p_i)` over the indexes, each at its realised count.

@@ -54,36 +54,42 @@ pub struct DocumentScore {
     pub matches: Vec<String>,
 }
 
+/// Large arrays that a scorer needs; an index keeps those of finished scorers, since fresh memory costs as much as a look-up.
+#[derive(Default)]
+pub struct Buffers {
+    /// Keys of the collected documents, for each n.
+    keys: Vec<Vec<u64>>,
+    hits: Vec<u8>,
+    scratch: Scratch,
+    /// Hash table of the keys of one document.
+    seen: Vec<u64>,
+}
+
 /// Scores documents on one thread.
 pub struct Scorer<'a> {
     index: &'a Index,
     options: &'a QueryOptions,
     tokenizer: Tokenizer,
     hasher: NgramHasher,
-    /// Keys of the collected documents, for each n.
-    keys: Vec<Vec<u64>>,
+    buffers: Buffers,
     /// Words of each collected document, and where its keys end for each n.
     documents: Vec<(u64, Vec<usize>)>,
     /// Text of collected documents: kept only when spans or matches are asked for.
     texts: Vec<String>,
-    hits: Vec<u8>,
-    scratch: Scratch,
-    seen: Vec<u64>,
 }
 
 impl<'a> Scorer<'a> {
     pub fn new(index: &'a Index, options: &'a QueryOptions) -> Scorer<'a> {
+        let mut buffers = index.take_buffers();
+        buffers.keys.resize_with(options.ns.len(), Vec::new);
         Scorer {
             index,
             options,
             tokenizer: Tokenizer::new(index.rule().clone()),
             hasher: NgramHasher::new(&options.ns),
-            keys: vec![Vec::new(); options.ns.len()],
+            buffers,
             documents: Vec::new(),
             texts: Vec::new(),
-            hits: Vec::new(),
-            scratch: Scratch::default(),
-            seen: Vec::new(),
         }
     }
 
@@ -98,11 +104,11 @@ impl<'a> Scorer<'a> {
             .max_words
             .map_or(text, |words| first_words(text, words));
         let limit = self.options.max_ngrams.unwrap_or(usize::MAX);
-        let starts: Vec<usize> = self.keys.iter().map(Vec::len).collect();
+        let starts: Vec<usize> = self.buffers.keys.iter().map(Vec::len).collect();
         let Scorer {
             tokenizer,
             hasher,
-            keys,
+            buffers: Buffers { keys, .. },
             ..
         } = self;
         hasher.start();
@@ -114,12 +120,12 @@ impl<'a> Scorer<'a> {
         });
         self.documents.push((
             self.hasher.words(),
-            self.keys.iter().map(Vec::len).collect(),
+            self.buffers.keys.iter().map(Vec::len).collect(),
         ));
         if self.wants_text() {
             self.texts.push(text.to_string());
         }
-        if self.keys.iter().map(Vec::len).sum::<usize>() >= BATCH_KEYS {
+        if self.buffers.keys.iter().map(Vec::len).sum::<usize>() >= BATCH_KEYS {
             self.finish(out);
         }
     }
@@ -133,10 +139,14 @@ impl<'a> Scorer<'a> {
             DocumentScore::default(),
         );
         for set in 0..sets {
-            let keys = std::mem::take(&mut self.keys[set]);
-            let mut hits = std::mem::take(&mut self.hits);
-            self.index
-                .find(self.options.ns[set], &keys, &mut hits, &mut self.scratch);
+            let Buffers {
+                keys,
+                hits,
+                scratch,
+                seen,
+            } = &mut self.buffers;
+            let keys = &mut keys[set];
+            self.index.find(self.options.ns[set], keys, hits, scratch);
             let mut start = 0;
             for (document, (words, ends)) in self.documents.iter().enumerate() {
                 let end = ends[set];
@@ -144,7 +154,7 @@ impl<'a> Scorer<'a> {
                 *score = DocumentScore {
                     n: self.options.ns[set],
                     words: *words,
-                    ..count(&keys[start..end], &hits[start..end], &mut self.seen)
+                    ..count(&keys[start..end], &hits[start..end], seen)
                 };
                 if self.options.flags {
                     score.flags = Some(
@@ -168,12 +178,30 @@ impl<'a> Scorer<'a> {
                 }
                 start = end;
             }
-            self.keys[set] = keys;
-            self.keys[set].clear();
-            self.hits = hits;
+            keys.clear();
         }
         self.documents.clear();
         self.texts.clear();
+    }
+}
+
+impl Drop for Scorer<'_> {
+    fn drop(&mut self) {
+        self.index.keep_buffers(std::mem::take(&mut self.buffers));
+    }
+}
+
+impl Buffers {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let keys: usize = self.keys.iter().map(Vec::capacity).sum();
+        (keys + self.seen.capacity()) * 8 + self.hits.capacity() + self.scratch.bytes()
+    }
+
+    /// Without content, for a scorer of other lengths.
+    pub fn cleared(mut self) -> Buffers {
+        self.keys.iter_mut().for_each(Vec::clear);
+        self
     }
 }
 
