@@ -7,7 +7,7 @@ import time
 from typing import TextIO
 
 from ngramscope._core import Progress
-from ngramscope.sizes import format_count, format_size
+from ngramscope.sizes import counted, format_count, format_size
 
 __all__ = ["ProgressLine"]
 
@@ -77,7 +77,7 @@ def describe(step: Progress) -> str:
         share = 0.0
         parts.append(format_size(step.bytes_done))
     if step.documents:
-        parts.append(f"{format_count(step.documents)} documents")
+        parts.append(counted(step.documents, "document"))
     if step.ngrams and step.seconds > 0:
         parts.append(f"{format_count(step.ngrams)} n-grams, {format_count(step.ngrams / step.seconds)}/s")
     if step.fill is not None:

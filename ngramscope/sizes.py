@@ -6,7 +6,7 @@ import re
 
 from ngramscope.errors import UsageError
 
-__all__ = ["format_count", "format_size", "parse_size"]
+__all__ = ["counted", "format_count", "format_distinct", "format_size", "parse_size"]
 
 _UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGTP", start=1):
@@ -59,3 +59,15 @@ def format_count(count: float) -> str:
         if abs(count) >= scale:
             return f"{count / scale:.3g} {letter}"
     raise AssertionError(count)
+
+
+def counted(count: int, thing: str) -> str:
+    """`count` with what is counted: ``1 document``, ``2 documents``."""
+    return f"{format_count(count)} {thing}" + ("" if count == 1 else "s")
+
+
+def format_distinct(count: int | None, kind: str) -> str:
+    """The distinct n-grams of a key set for people: an exact set counts them, a filter estimates them from its fill."""
+    if count is None:
+        return "more than it can tell"
+    return format_count(count) if kind == "exact" else f"about {format_count(float(f'{count:.3g}'))}"

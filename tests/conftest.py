@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,18 @@ def clean_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
     """This process's environment without what would change the program's behaviour."""
     keep = {key: value for key, value in os.environ.items() if not key.startswith("NGRAMSCOPE_INDEX")}
     return {**keep, **(extra or {})}
+
+
+def wait_until_started(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the program has come as far as catching SIGTERM, or is over; a busy machine takes seconds to load it."""
+    status = Path(f"/proc/{process.pid}/status")
+    if not status.exists():
+        time.sleep(3.0)
+    while process.poll() is None and status.exists():
+        caught = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+        if int(caught, 16) >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.05)
 
 
 def write_jsonl(path: Path, records: Iterable[Any]) -> Path:

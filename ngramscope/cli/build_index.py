@@ -12,7 +12,7 @@ from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import build_options, console_options, read_options, rule_options
 from ngramscope.index.build import BuildReport, build_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, index_folder
-from ngramscope.sizes import format_count, format_size
+from ngramscope.sizes import counted, format_count, format_distinct, format_size
 
 __all__ = ["command"]
 
@@ -66,14 +66,13 @@ def _summary(report: BuildReport) -> str:
     manifest = report.manifest
     counts = manifest["counts"]
     seconds = report.details["seconds"]
-    files = len(manifest["sources"])
     lines = [
-        f"read {format_count(counts['documents'])} documents with {format_count(counts['words'])} words "
-        f"from {files:,} {'file' if files == 1 else 'files'}"
+        f"read {counted(counts['documents'], 'document')} with {counted(counts['words'], 'word')} "
+        f"from {counted(len(manifest['sources']), 'file')}"
     ]
     lines.extend(f"  left out: {line}" for line in left_out(report.details["report"]["sources"]))
     for keys in manifest["sets"]:
-        distinct = "more than it can tell" if keys["distinct"] is None else format_count(keys["distinct"])
+        distinct = format_distinct(keys["distinct"], keys["kind"])
         rate = f", filled to {keys['fill']:.1%}" if keys["fill"] is not None else ""
         lines.append(
             f"n = {keys['n']}: {format_count(keys['occurrences'])} n-grams, {distinct} distinct{rate}; "

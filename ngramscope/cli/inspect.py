@@ -9,7 +9,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import console_options
 from ngramscope.index.open import Index
-from ngramscope.sizes import format_count, format_size
+from ngramscope.sizes import counted, format_distinct, format_size
 
 __all__ = ["command"]
 
@@ -51,9 +51,9 @@ def _describe(index: dict[str, Any]) -> str:
         f"  content id  {index['content_id']}, format {index['format_version']}, built by ngramscope {index['tool_version']}",
         f"  words       {rule}{', lower-cased' if words['lowercase'] else ''}",
         f"  hash        {index['hash']}",
-        f"  documents   {counts['documents']:,} of {counts['records']:,} records, {counts['words']:,} words",
+        f"  documents   {counts['documents']:,} of {counted(counts['records'], 'record')}, {counted(counts['words'], 'word')}",
     ]
-    lines.extend(f"  left out    {count:,} records: {reason}" for reason, count in sorted(counts["unusable"].items()))
+    lines.extend(f"  left out    {counted(count, 'record')}: {reason}" for reason, count in sorted(counts["unusable"].items()))
     lines.append(f"  size        {format_size(index['bytes'])}")
     for keys in index["sets"]:
         lines.extend(_describe_set(keys))
@@ -62,7 +62,7 @@ def _describe(index: dict[str, Any]) -> str:
         digest = f"blake3:{source['blake3']}" if source["blake3"] else "no digest"
         incomplete = f", INCOMPLETE: {source['incomplete']}" if "incomplete" in source else ""
         lines.append(
-            f"    {source['name']}: {format_size(source['bytes'])}, {source['documents']:,} documents, {digest}{incomplete}"
+            f"    {source['name']}: {format_size(source['bytes'])}, {counted(source['documents'], 'document')}, {digest}{incomplete}"
         )
     if len(index["sources"]) > _SOURCES_SHOWN:
         lines.append(f"    ... and {len(index['sources']) - _SOURCES_SHOWN:,} more; --json lists all")
@@ -70,13 +70,11 @@ def _describe(index: dict[str, Any]) -> str:
 
 
 def _describe_set(keys: dict[str, Any]) -> list[str]:
-    distinct = "unknown" if keys["distinct"] is None else format_count(keys["distinct"])
-    shards = len(keys["shards"])
     lines = [
         f"  n = {keys['n']}",
-        f"    n-grams   {keys['occurrences']:,} occurrences, {distinct} distinct",
+        f"    n-grams   {keys['occurrences']:,} occurrences, {format_distinct(keys['distinct'], keys['kind'])} distinct",
         f"    set       {keys['kind']}, {keys['blocks']:,} {'blocks of 512 bits' if keys['k'] else 'key ranges'}, "
-        f"{shards} {'file' if shards == 1 else 'files'}" + (f", {keys['k']} bits a key" if keys["k"] else ""),
+        f"{counted(len(keys['shards']), 'file')}" + (f", {keys['k']} bits a key" if keys["k"] else ""),
     ]
     if keys["sizing"] is not None:
         sizing = keys["sizing"]

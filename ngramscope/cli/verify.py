@@ -7,7 +7,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import console_options
 from ngramscope.index.open import Index
-from ngramscope.sizes import format_size
+from ngramscope.sizes import counted, format_size
 
 __all__ = ["command"]
 
@@ -31,5 +31,5 @@ def command(indexes: tuple[str, ...], console: Console) -> int:
             console.result(report)
         else:
             console.clear()
-            click.echo(f"sound: {report['files']:,} files, {format_size(report['bytes'])}")
+            click.echo(f"sound: {counted(report['files'], 'file')}, {format_size(report['bytes'])}")
     return 0

@@ -17,6 +17,7 @@ from ngramscope.index.explain import explain_text
 from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index, index_folder
 from ngramscope.index.summary import index_warnings
 from ngramscope.index.table import Objects, OverlapTable
+from ngramscope.index.token_ids import as_decimals
 
 __all__ = ["Index", "OverlapStream"]
 
@@ -210,7 +211,7 @@ class Index:
 
     def overlap(
         self,
-        texts: Iterable[str | None],
+        texts: Iterable[str | Sequence[int] | None],
         *,
         n: int | Iterable[int] = (),
         max_words: int | None = None,
@@ -226,8 +227,8 @@ class Index:
         Parameters
         ----------
         texts
-            Strings (token ids as decimals with spaces between, for an index of word mode ``ids``); None gives a row
-            without overlap.
+            Strings; for an index of word mode ``ids`` lists of integers, or strings of decimals with spaces between. None
+            gives a row without overlap.
         n, max_words, max_ngrams, flags, spans, max_spans, matches, threads
             See `QueryOptions`.
 
@@ -235,9 +236,12 @@ class Index:
         ------
         MismatchError
             A length that the index does not have.
+        UsageError
+            One string instead of a list of them; a text of an index of token ids with other words in it.
         """
         if isinstance(texts, str):
             raise UsageError("texts: one string was given; give a list of texts")
+        present = as_decimals(texts) if self.rule.words == "ids" else cast("list[str | None]", list(texts))
         options = QueryOptions(
             n=(n,) if isinstance(n, int) else tuple(n),
             max_words=max_words,
@@ -248,7 +252,7 @@ class Index:
             matches=matches,
             threads=threads,
         )
-        batch = self._core.overlap(list(texts), options)
+        batch = self._core.overlap(present, options)
         return self._table(batch, options, sources=("texts",), fields=())
 
     def overlap_files(
@@ -323,7 +327,7 @@ class Index:
         ):
             if asked is not None and asked != has:
                 raise MismatchError(
-                    f"{self._paths[0]}: {option} {asked} was asked for, but the index has {has}; "
+                    f"{self._paths[0]}: {option} {_spelled(asked)} was asked for, but the index has {_spelled(has)}; "
                     "leave the option out, or build an index by the other rule"
                 )
 
@@ -388,6 +392,10 @@ class OverlapStream(Iterator[OverlapTable]):
         """What was read and left out, with sizes and digests of the inputs. After the last table only."""
         report: dict[str, Any] = json.loads(self._core.report())
         return report
+
+
+def _spelled(value: str | bool) -> str:
+    return value if isinstance(value, str) else "on" if value else "off"
 
 
 def _reopen(paths: tuple[str, ...], load: bool) -> Index:

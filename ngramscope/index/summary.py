@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope.index.table import OverlapTable
-from ngramscope.sizes import format_count
+from ngramscope.sizes import counted, format_count
 
 __all__ = ["BINS", "Summary", "index_facts", "index_warnings", "to_text"]
 
@@ -115,7 +115,7 @@ def to_text(summary: Mapping[str, Any]) -> str:
         null = sum(facts["null"].values())
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in facts["null"].items())
         without = f"; {null:,} without overlap ({reasons})" if null else ""
-        lines.append(f"n = {facts['n']}: {facts['scored']:,} of {summary['documents']:,} documents scored{without}")
+        lines.append(f"n = {facts['n']}: {facts['scored']:,} of {counted(summary['documents'], 'document')} scored{without}")
         if facts["scored"]:
             lines.append(
                 f"  overlap: mean {facts['mean']:.4f} (corrected {_number(facts['mean_corrected'])}), "
@@ -123,7 +123,7 @@ def to_text(summary: Mapping[str, Any]) -> str:
             )
             lines.append(
                 f"  n-grams: {format_count(facts['hits'])} of {format_count(facts['ngrams'])} found; "
-                f"{facts['with_hits']:,} documents have at least one"
+                f"{counted(facts['with_hits'], 'document')} with at least one"
             )
         lines.append(f"  a false hit for one absent n-gram in {_one_in(facts['filter_fpr'])}")
         if facts["scored"]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ngramscope import Index, Progress
-from tests.conftest import clean_environment
+from tests.conftest import clean_environment, wait_until_started
 
 LIMIT = 2.0
 MEMBER_BYTES = 8 << 20
@@ -48,20 +48,9 @@ def start(tmp_path: Path) -> Start:
     return run
 
 
-def started(process: subprocess.Popen[bytes]) -> bool:
-    """Whether the program has come as far as catching SIGTERM; a busy machine may take seconds to load it."""
-    status = Path(f"/proc/{process.pid}/status")
-    if not status.exists():
-        time.sleep(3.0)
-        return True
-    caught = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
-    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
-
-
 def end(process: subprocess.Popen[bytes], number: signal.Signals, after: float = 1.5) -> tuple[int, float, list[str]]:
     """Send the signal and return exit code, seconds until the end, and the lines of standard error."""
-    while process.poll() is None and not started(process):
-        time.sleep(0.05)
+    wait_until_started(process)
     time.sleep(after)
     assert process.poll() is None, "the work was over before the signal came"
     sent = time.perf_counter()

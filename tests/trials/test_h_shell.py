@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ngramscope import Index, Progress
-from tests.conftest import Cli, clean_environment, read_jsonl, write_jsonl
+from tests.conftest import Cli, clean_environment, read_jsonl, wait_until_started, write_jsonl
 from tests.trials.support import build, contents, finished, refused
 
 LIMIT = 2.0
@@ -76,7 +76,8 @@ def test_h01_signals_end_it_within_two_seconds(
         )  # fmt: skip
         assert source.stdout is not None
         source.stdout.close()
-        time.sleep(2.0)
+        wait_until_started(process)
+        time.sleep(1.0)
         assert process.poll() is None
         sent = time.perf_counter()
         process.send_signal(number)

@@ -64,9 +64,14 @@ def test_one_string_is_not_a_list_of_texts(tmp_path: Path, small_index: Path) ->
 
 def test_token_ids_as_lists_and_as_decimals(tmp_path: Path) -> None:
     index = Index.build(texts=[[5, 17, 17, 2, 9]], out=tmp_path / "i", n=3, words="ids", filter="exact")
-    table = index.overlap(["5 17 17", "17 17 5", "9"])
-    assert table.hits.tolist() == [1, 0, 0]
-    assert table.null_reason.tolist() == [None, None, "fewer_than_n_words"]
+    table = index.overlap(["5 17 17", "17 17 5", "9", [17, 17, 2, 9], None])
+    assert table.hits.tolist() == [1, 0, 0, 2, 0]
+    assert table.null_reason.tolist() == [None, None, "fewer_than_n_words", None, "null_text"]
+    for wrong in ("5 seventeen 2", "007 1 2", [5, 17.0, 2], [5, True, 2]):
+        with pytest.raises(UsageError, match=r"text 1 is not a token id"):
+            index.overlap(["1 2 3", wrong])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="'a' in text 0 is not a token id"):
+        index.explain("a b c")
 
 
 def test_rows_keep_the_order_and_shares_follow_the_counts(small_index: Path) -> None:
@@ -117,7 +122,7 @@ def test_what_contradicts_the_index_is_refused_with_both_values(small_index: Pat
         index.overlap([TEXT], n=7)
     with pytest.raises(MismatchError, match="--words whitespace was asked for, but the index has uax29"):
         index.check_rule(words="whitespace")
-    with pytest.raises(MismatchError, match="--lowercase True was asked for, but the index has False"):
+    with pytest.raises(MismatchError, match="--lowercase on was asked for, but the index has off"):
         index.check_rule(lowercase=True)
     index.check_rule(words="uax29", normalize="none", lowercase=False)
 

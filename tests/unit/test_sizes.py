@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ngramscope.errors import UsageError
-from ngramscope.sizes import format_count, format_size, parse_size
+from ngramscope.sizes import counted, format_count, format_distinct, format_size, parse_size
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,12 @@ def test_sizes_and_counts_are_written_for_people() -> None:
     assert format_count(1_234_567) == "1,234,567"
     assert format_count(12_345_678) == "12.3 M"
     assert format_count(2_001_794_995_090) == "2 T"
+    assert counted(1, "document") == "1 document"
+    assert counted(0, "document") == "0 documents"
+    assert counted(1_234, "word") == "1,234 words"
+
+
+def test_what_a_filter_estimates_is_not_written_as_if_counted() -> None:
+    assert format_distinct(1_858_461, "exact") == "1,858,461"
+    assert format_distinct(1_858_461, "blocked") == "about 1,860,000"
+    assert format_distinct(None, "blocked") == "more than it can tell"

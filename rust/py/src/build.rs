@@ -15,8 +15,9 @@ use crate::options::{BuildArguments, ReadArguments};
 use crate::stream::StoppableReader;
 use crate::watch::{Watch, run, step};
 
-/// Standard input among the paths.
+/// Standard input among the paths, and in messages and reports.
 const STANDARD_INPUT: &str = "-";
+const STANDARD_INPUT_NAME: &str = "standard input";
 
 /// A descriptor to read JSON Lines from, and its name in messages.
 pub type Stream = (i32, String);
@@ -82,7 +83,7 @@ pub fn sources(
     }
     let streams = standard_input
         .first()
-        .map(|_| (0, STANDARD_INPUT.to_string()))
+        .map(|_| (0, STANDARD_INPUT_NAME.to_string()))
         .into_iter()
         .chain(stream);
     for (descriptor, name) in streams {

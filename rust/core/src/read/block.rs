@@ -333,7 +333,11 @@ fn missing_detail(
 }
 
 fn syntax(line: &str, error: SyntaxError) -> String {
-    format!("{} at byte {} of {}", error.what, error.at + 1, line.len())
+    if error.at == line.len() {
+        error.what.to_string()
+    } else {
+        format!("{} at byte {} of {}", error.what, error.at + 1, line.len())
+    }
 }
 
 fn too_long(length: u64, limit: usize) -> String {
