@@ -1,5 +1,6 @@
 //! Indexes: open, ask, verify.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -68,15 +69,11 @@ impl PyIndex {
         options: QueryArguments,
     ) -> PyResult<OverlapBatch> {
         let options = self.choose(py, &options)?;
-        let owned: Vec<Option<String>> = texts
+        let utf8: Vec<Option<Cow<'_, str>>> = texts
             .iter()
-            .map(|text| {
-                text.as_ref()
-                    .map(|text| to_utf8(text).map(|text| text.into_owned()))
-                    .transpose()
-            })
+            .map(|text| text.as_ref().map(to_utf8).transpose())
             .collect::<PyResult<_>>()?;
-        let present: Vec<&str> = owned.iter().flatten().map(String::as_str).collect();
+        let present: Vec<&str> = utf8.iter().flatten().map(AsRef::as_ref).collect();
         let started = Instant::now();
         let scores = run(
             py,
@@ -88,8 +85,8 @@ impl PyIndex {
             },
         )?;
         let mut scores = scores.into_iter();
-        let mut rows = Vec::with_capacity(owned.len() * options.ns.len());
-        for (position, text) in owned.iter().enumerate() {
+        let mut rows = Vec::with_capacity(utf8.len() * options.ns.len());
+        for (position, text) in utf8.iter().enumerate() {
             for &n in &options.ns {
                 let score = text.as_ref().and_then(|_| scores.next());
                 let reason = score.as_ref().map_or(Some(NULL_TEXT), null_reason);
