@@ -61,9 +61,8 @@ def _describe(index: dict[str, Any]) -> str:
     for source in index["sources"][:_SOURCES_SHOWN]:
         digest = f"blake3:{source['blake3']}" if source["blake3"] else "no digest"
         incomplete = f", INCOMPLETE: {source['incomplete']}" if "incomplete" in source else ""
-        lines.append(
-            f"    {source['name']}: {format_size(source['bytes'])}, {counted(source['documents'], 'document')}, {digest}{incomplete}"
-        )
+        documents = counted(source["documents"], "document")
+        lines.append(f"    {source['name']}: {format_size(source['bytes'])}, {documents}, {digest}{incomplete}")
     if len(index["sources"]) > _SOURCES_SHOWN:
         lines.append(f"    ... and {len(index['sources']) - _SOURCES_SHOWN:,} more; --json lists all")
     return "\n".join(lines)
