@@ -52,7 +52,7 @@ impl Lanes for Sse2 {
             // between them, as both are in the same half.
             // SAFETY: see the head of this file.
             *vector = unsafe {
-                let moved = _mm_add_epi8(*vector, _mm_set1_epi8((0x7F - last) as i8));
+                let moved = _mm_add_epi8(*vector, _mm_set1_epi8(0x7Fu8.wrapping_sub(last) as i8));
                 _mm_cmpgt_epi8(moved, _mm_set1_epi8((0x7E - (last - first)) as i8))
             };
         }
@@ -120,7 +120,7 @@ impl Lanes for Avx2 {
         // As in `Sse2::between`.
         // SAFETY: see the head of this file.
         let inside = unsafe {
-            let distance = _mm256_set1_epi8((0x7F - last) as i8);
+            let distance = _mm256_set1_epi8(0x7Fu8.wrapping_sub(last) as i8);
             let below = _mm256_set1_epi8((0x7E - (last - first)) as i8);
             Avx2(
                 _mm256_cmpgt_epi8(_mm256_add_epi8(self.0, distance), below),
