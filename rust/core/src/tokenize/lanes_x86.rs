@@ -53,7 +53,10 @@ impl Lanes for Sse2 {
             // SAFETY: see the head of this file.
             *vector = unsafe {
                 let moved = _mm_add_epi8(*vector, _mm_set1_epi8(0x7Fu8.wrapping_sub(last) as i8));
-                _mm_cmpgt_epi8(moved, _mm_set1_epi8((0x7E - (last - first)) as i8))
+                _mm_cmpgt_epi8(
+                    moved,
+                    _mm_set1_epi8(0x7Eu8.wrapping_sub(last - first) as i8),
+                )
             };
         }
         self.non_ascii()
@@ -121,7 +124,7 @@ impl Lanes for Avx2 {
         // SAFETY: see the head of this file.
         let inside = unsafe {
             let distance = _mm256_set1_epi8(0x7Fu8.wrapping_sub(last) as i8);
-            let below = _mm256_set1_epi8((0x7E - (last - first)) as i8);
+            let below = _mm256_set1_epi8(0x7Eu8.wrapping_sub(last - first) as i8);
             Avx2(
                 _mm256_cmpgt_epi8(_mm256_add_epi8(self.0, distance), below),
                 _mm256_cmpgt_epi8(_mm256_add_epi8(self.1, distance), below),
