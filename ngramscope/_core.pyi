@@ -13,7 +13,9 @@ __all__ = [
     "FILTER_KINDS",
     "FORMAT_VERSION",
     "MAX_COLUMN_CHUNK",
+    "MAX_N",
     "MAX_RECORD_SIZE",
+    "MAX_SHARDS",
     "MAX_WINDOW_LOG",
     "NORMALIZATIONS",
     "WORD_MODES",
@@ -35,6 +37,10 @@ NORMALIZATIONS: tuple[str, ...]
 """Names of the Unicode normalisations."""
 FILTER_KINDS: tuple[str, ...]
 """Names of the kinds of set."""
+MAX_N: int
+"""Largest n-gram length."""
+MAX_SHARDS: int
+"""Most files of one n."""
 MAX_RECORD_SIZE: int
 """Default limit of a record, bytes."""
 MAX_WINDOW_LOG: int
@@ -150,6 +156,9 @@ class Index:
     @property
     def manifests(self) -> list[str]:
         """The manifests as JSON, in the order of the paths."""
+    @property
+    def folders(self) -> list[str]:
+        """The folders of these manifests."""
     def overlap(self, texts: Sequence[str | None], options: QueryOptions) -> OverlapBatch:
         """Rows for `texts`; None has no overlap."""
     def overlap_files(

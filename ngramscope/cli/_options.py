@@ -13,7 +13,7 @@ from ngramscope.cli._console import Console
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
 from ngramscope.sizes import format_size
 
-__all__ = ["Command", "build_options", "console_options", "group", "read_options", "rule_options"]
+__all__ = ["Command", "asked_rule_options", "build_options", "console_options", "group", "read_options", "rule_options"]
 
 Command = Callable[..., int]
 Decorator = Callable[[Command], Command]
@@ -55,7 +55,7 @@ read_options = group(
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave such files out; repeatable."),
         click.option("--text-lines", is_flag=True, help="Plain-text files hold one document a line, not one a file."),
         click.option(
-            "--max-record-size", default=ReadOptions.max_record_size, metavar="SIZE",
+            "--max-record-size", type=str, default=ReadOptions.max_record_size, metavar="SIZE",
             show_default=format_size(int(ReadOptions.max_record_size)),
             help="Longer records count as unusable; they are never cut.",
         ),
@@ -64,7 +64,7 @@ read_options = group(
             help="Largest zstd window accepted, as a power of two (31 is 2 GiB).",
         ),
         click.option(
-            "--max-column-chunk", default=ReadOptions.max_column_chunk, metavar="SIZE",
+            "--max-column-chunk", type=str, default=ReadOptions.max_column_chunk, metavar="SIZE",
             show_default=format_size(int(ReadOptions.max_column_chunk)),
             help="Largest Parquet column chunk accepted, uncompressed.",
         ),
@@ -96,13 +96,24 @@ rule_options = group(
 )  # fmt: skip
 
 
-def _build_values(**values: Any) -> dict[str, Any]:
+def _values(**values: Any) -> dict[str, Any]:
     return values
+
+
+asked_rule_options = group(
+    "rule",
+    _values,
+    [
+        click.option("--words", type=click.Choice(WORD_MODES), help="What a word is; an index with another rule is refused."),
+        click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="Unicode normalisation; likewise."),
+        click.option("--lowercase/--no-lowercase", default=None, help="Lower-case the text; likewise."),
+    ],
+)
 
 
 build_options = group(
     "build",
-    _build_values,
+    _values,
     [
         click.option(
             "--n", type=int, multiple=True, default=[7], show_default=True, metavar="N",

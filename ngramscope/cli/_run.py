@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import pkgutil
@@ -19,6 +20,10 @@ from ngramscope import __version__, errors
 from ngramscope.cli import _exit
 
 __all__ = ["cli", "main", "run"]
+
+
+# Files of ours name themselves in their errors; what is left is standard output.
+_WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
 class Terminated(BaseException):
@@ -51,14 +56,31 @@ _find_commands()
 
 def main() -> NoReturn:
     """Entry point of the ``ngramscope`` program."""
+    _replace_closed()
+    if sys.stdout is None:
+        sys.exit(_say("error: standard output is closed; redirect it to a file, or to /dev/null", _exit.FAILURE))
     code = run(sys.argv[1:])
-    # A full pipe or disk shows up here at the latest; there is nobody left to tell.
+    # A full pipe or disk shows up here at the latest.
     try:
         sys.stdout.flush()
     except (BrokenPipeError, ValueError):
         code = code or _exit.PIPE
         _silence_stdout()
+    except OSError as error:
+        code = code or _say(f"error: standard output: {error.strerror}", _exit.FAILURE)
+        _silence_stdout()
     sys.exit(code)
+
+
+def _replace_closed() -> None:
+    """Put nothing in place of a closed standard input or error: the next file would get its number, and messages."""
+    for number, name, mode in ((0, "stdin", "r"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            setattr(sys, name, os.fdopen(number, mode))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -88,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
     except errors.NgramscopeError as error:
         return _say(f"error: {error}", _exit.FAILURE)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{error.filename}: " if error.filename else "standard output: " if error.errno in _WRITING else ""
         return _say(f"error: {where}{error.strerror or error}", _exit.FAILURE)
     except MemoryError:
         return _say("error: out of memory; give a smaller --memory or fewer --threads", _exit.FAILURE)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 
 from ngramscope.cli._console import Console
-from ngramscope.cli._options import console_options, rule_options
+from ngramscope.cli._options import asked_rule_options, console_options
+from ngramscope.errors import InputError
 from ngramscope.index.explain import explain_text
 from ngramscope.index.open import Index
-from ngramscope.index.options import QueryOptions, WordRule, default_index
+from ngramscope.index.options import INDEX_VARIABLE, QueryOptions, WordRule, default_index
 
 __all__ = ["command"]
 
@@ -25,27 +27,39 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--no-index", is_flag=True, help="Only cut: by --words, --normalize and --lowercase.")
 @click.option("--n", type=int, multiple=True, metavar="N", help="Lengths to show.  [default: the index's, else 7]")
-@rule_options
+@asked_rule_options
 @console_options("Print words and n-grams as one JSON object.")
-def command(text: str, indexes: tuple[str, ...], no_index: bool, n: tuple[int, ...], rule: WordRule, console: Console) -> int:
+def command(
+    text: str, indexes: tuple[str, ...], no_index: bool, n: tuple[int, ...], rule: dict[str, Any], console: Console
+) -> int:
     """Show the words of TEXT, its n-grams, and which of them the index has (- reads standard input).
 
     \b
     Example:
       ngramscope explain "to be or not to be, that is the question"
     """
-    if text == "-":
-        text = sys.stdin.read()
+    if no_index and indexes:
+        raise click.UsageError("--no-index: leave out --index")
     with console.open():
-        if not no_index and (indexes or default_index().exists()):
-            facts = Index.open(indexes or None).explain(text, n=n)
+        text = _utf8(sys.stdin.buffer.read(), "standard input") if text == "-" else _utf8(os.fsencode(text), "TEXT")
+        if not no_index and (indexes or INDEX_VARIABLE in os.environ or default_index().exists()):
+            index = Index.open(indexes or None)
+            index.check_rule(**rule)
+            facts = index.explain(text, n=n)
         else:
-            facts = explain_text(text, rule, QueryOptions(n=n or (7,)).n)
+            facts = explain_text(text, WordRule.of(**rule), QueryOptions(n=n or (7,)).n)
         if console.as_json:
             console.result(facts)
         else:
             click.echo(_describe(facts))
     return 0
+
+
+def _utf8(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8 at byte {error.start + 1}; convert it first") from error
 
 
 def _describe(facts: dict[str, Any]) -> str:

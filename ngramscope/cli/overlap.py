@@ -11,11 +11,10 @@ from typing import Any
 import click
 
 from ngramscope import provenance
-from ngramscope._core import NORMALIZATIONS, WORD_MODES
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._left_out import left_out
-from ngramscope.cli._options import console_options, group, read_options
+from ngramscope.cli._options import asked_rule_options, console_options, group, read_options
 from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions
@@ -64,9 +63,7 @@ query_options = group(
 @click.option("--field", "fields", multiple=True, metavar="KEY", help="Carry this key of the records along; repeatable.")
 @query_options
 @click.option("--load", is_flag=True, help="Copy the filters into memory first.")
-@click.option("--words", type=click.Choice(WORD_MODES), help="Refuse an index with another rule.")
-@click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="Refuse an index with another rule.")
-@click.option("--lowercase/--no-lowercase", default=None, help="Refuse an index with another rule.")
+@asked_rule_options
 @click.option("--plot", metavar="FILE", help="Save a histogram, inputs overlaid: .png, .svg or .pdf.")
 @read_options
 @console_options("Print the summary as one JSON object, on standard error.")
@@ -77,9 +74,7 @@ def command(
     fields: tuple[str, ...],
     query: QueryOptions,
     load: bool,
-    words: str | None,
-    normalize: str | None,
-    lowercase: bool | None,
+    rule: dict[str, Any],
     plot: str | None,
     read: ReadOptions,
     console: Console,
@@ -101,7 +96,7 @@ def command(
     read = dataclasses.replace(read, fields=fields)
     with console.open(), ExitStack() as stack:
         index = Index.open(indexes or None, load=load)
-        index.check_rule(words=words, normalize=normalize, lowercase=lowercase)
+        index.check_rule(**rule)
         for warning in index.warnings:
             console.warn(warning)
         stream = index.overlap_files(files, read=read, query=query, progress=console.progress)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from ngramscope.errors import UsageError
+
 __all__ = ["Feeder"]
 
 _FLUSH = 1 << 18
@@ -73,7 +75,10 @@ class Feeder:
         for position, text in enumerate(self._texts):
             record = dict(text) if isinstance(text, Mapping) else {self._id_key: position, self._text_key: text}
             # ASCII with escapes: a lone surrogate, which UTF-8 cannot hold, then follows the reader's documented rule.
-            buffer += json.dumps(record).encode("ascii")
+            try:
+                buffer += json.dumps(record).encode("ascii")
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"texts: text {position} cannot be a record: {error}; give strings or plain dicts") from error
             buffer += b"\n"
             if len(buffer) >= _FLUSH:
                 self._send(buffer)

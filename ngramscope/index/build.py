@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ngramscope.corpus.feed import Feeder
 from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
 from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions
+from ngramscope.index.texts import check_texts
 
 __all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index"]
 
@@ -122,9 +123,8 @@ def _build_stdlib(manifest: CorpusManifest, out: Path, options: BuildOptions, pr
 
 
 def _build_texts(texts: Iterable[Any], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
-    if isinstance(texts, str | bytes):
-        raise UsageError("texts: one string was given; give a list or an iterator of texts")
-    if isinstance(texts, Sequence) and options.expected_ngrams is None:
+    texts = check_texts(texts)
+    if isinstance(texts, Sized) and options.expected_ngrams is None:
         # Nothing is lost by spooling what is in memory already; only a one-shot iterator needs the caller's decision.
         options = dataclasses.replace(options, spool=True)
     with Feeder(texts, text_key=options.read.text_key, id_key=options.read.id_key) as feeder:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ngramscope import _core
 from ngramscope.index.options import WordRule
+from ngramscope.index.texts import as_decimals
 
 __all__ = ["explain_text"]
 
@@ -29,6 +30,8 @@ def explain_text(text: str, rule: WordRule, lengths: Iterable[int] | Mapping[int
         ``words``: list of ``{"text", "start", "end"}``, offsets in code points of `text`.
         ``ngrams``: for each n a list of ``{"text", "start", "end", "hit"}``, hit None without an index.
     """
+    if rule.words == "ids":
+        as_decimals([text])
     bounds = _core.words(text, rule)
     flags = lengths if isinstance(lengths, Mapping) else dict.fromkeys(lengths, "")
     ngrams: dict[int, list[dict[str, Any]]] = {}

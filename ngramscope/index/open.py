@@ -14,10 +14,10 @@ from ngramscope import _core
 from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index
 from ngramscope.index.explain import explain_text
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index, index_folder
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index, index_folder, lengths
 from ngramscope.index.summary import index_warnings
 from ngramscope.index.table import Objects, OverlapTable
-from ngramscope.index.token_ids import as_decimals
+from ngramscope.index.texts import as_decimals, as_strings, check_texts
 
 __all__ = ["Index", "OverlapStream"]
 
@@ -41,15 +41,15 @@ class Index:
     build_report: BuildReport | None = None
     """What was read and left out, if this object comes from `build`."""
 
-    def __init__(self, core: _core.Index, paths: tuple[str, ...], *, load: bool) -> None:
+    def __init__(self, core: _core.Index, *, load: bool) -> None:
         self._core = core
-        self._paths = paths
+        self._paths = tuple(map(os.fspath, core.folders))  # without those that were named twice
         # Now, not when pickled: the working folder may be another one by then.
-        self._absolute = tuple(os.fspath(Path(each).resolve()) for each in paths)
+        self._absolute = tuple(os.fspath(Path(each).resolve()) for each in self._paths)
         self._load = load
         self.manifests: tuple[dict[str, Any], ...] = tuple(json.loads(each) for each in core.manifests)
         rates = ", ".join(f"n = {n}: {rate:.4g}" for n, rate in self.filter_fpr.items())
-        logger.info("opened %s; false-positive rate %s", ", ".join(paths), rates)
+        logger.info("opened %s; false-positive rate %s", ", ".join(self._paths), rates)
 
     @classmethod
     def open(cls, path: PathLike | Sequence[PathLike] | None = None, *, load: bool = False) -> Index:
@@ -81,7 +81,7 @@ class Index:
                 raise UsageError("--index: no folder given")
         if "" in folders:
             raise UsageError("--index: '' is not possible; name a folder, . for this one")
-        return cls(_core.Index(folders, load), folders, load=load)
+        return cls(_core.Index(folders, load), load=load)
 
     @classmethod
     def build(
@@ -158,7 +158,7 @@ class Index:
                 max_bad_files=max_bad_files,
             ),
             rule=WordRule(words=words, normalize=normalize, lowercase=lowercase),
-            n=(n,) if isinstance(n, int) else tuple(n),
+            n=lengths(n),
             filter=filter,
             filter_fpr=filter_fpr,
             expected_ngrams=expected_ngrams,
@@ -227,8 +227,8 @@ class Index:
         Parameters
         ----------
         texts
-            Strings; for an index of word mode ``ids`` lists of integers, or strings of decimals with spaces between. None
-            gives a row without overlap.
+            Strings; for an index of word mode ``ids`` lists of integers, or strings of decimals with spaces between. None, and
+            what pandas makes of it (NaN, NA), gives a row without overlap.
         n, max_words, max_ngrams, flags, spans, max_spans, matches, threads
             See `QueryOptions`.
 
@@ -237,13 +237,12 @@ class Index:
         MismatchError
             A length that the index does not have.
         UsageError
-            One string instead of a list of them; a text of an index of token ids with other words in it.
+            Something else than a list of texts; a text of an index of token ids with other words in it.
         """
-        if isinstance(texts, str):
-            raise UsageError("texts: one string was given; give a list of texts")
-        present = as_decimals(texts) if self.rule.words == "ids" else cast("list[str | None]", list(texts))
+        checked = check_texts(texts)
+        present = as_decimals(checked) if self.rule.words == "ids" else as_strings(checked)
         options = QueryOptions(
-            n=(n,) if isinstance(n, int) else tuple(n),
+            n=lengths(n),
             max_words=max_words,
             max_ngrams=max_ngrams,
             flags=flags,

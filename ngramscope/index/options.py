@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from ngramscope._core import (
     FILTER_KINDS,
     MAX_COLUMN_CHUNK,
+    MAX_N,
     MAX_RECORD_SIZE,
+    MAX_SHARDS,
     MAX_WINDOW_LOG,
     NORMALIZATIONS,
     WORD_MODES,
@@ -31,6 +34,7 @@ __all__ = [
     "WordRule",
     "default_index",
     "index_folder",
+    "lengths",
 ]
 
 DEFAULT_INDEX = "ngramscope-index"
@@ -92,6 +96,7 @@ class ReadOptions:
         if not self.id_key:
             raise UsageError("--id-key: '' is not possible; name the key that holds the id")
         _settle(self, "max_record_size", parse_size(self.max_record_size, option="--max-record-size"))
+        _switch("--text-lines", self.text_lines)
         _integer("--max-window-log", self.max_window_log, 10, 31)
         _settle(self, "max_column_chunk", parse_size(self.max_column_chunk, option="--max-column-chunk"))
         _integer("--max-bad-records", self.max_bad_records, 0, _MAX_COUNT)
@@ -116,9 +121,15 @@ class WordRule:
     normalize: str = "none"
     lowercase: bool = False
 
+    @classmethod
+    def of(cls, **values: Any) -> WordRule:
+        """The rule of those `values` that are given (not None)."""
+        return cls(**{name: value for name, value in values.items() if value is not None})
+
     def __post_init__(self) -> None:
         _choice("--words", self.words, WORD_MODES)
         _choice("--normalize", self.normalize, NORMALIZATIONS)
+        _switch("--lowercase", self.lowercase)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +178,7 @@ class BuildOptions:
     demo: bool = False
 
     def __post_init__(self) -> None:
-        _settle(self, "n", _lengths(self.n))
+        _settle(self, "n", lengths(self.n))
         if not self.n:
             raise UsageError("--n: no length given; give at least one, as --n 7")
         _choice("--filter", self.filter, FILTER_KINDS)
@@ -176,8 +187,12 @@ class BuildOptions:
             raise UsageError(f"--filter-fpr: {rate!r} is not possible; a rate above 0 and below 1, as 0.005")
         _settle(self, "filter_fpr", float(rate))
         _optional("--expected-ngrams", self.expected_ngrams, 1, _MAX_COUNT)
-        _optional("--shards", self.shards, 1, 1 << 20)
+        _optional("--shards", self.shards, 1, MAX_SHARDS)
         _optional("--threads", self.threads, 1, 4096)
+        for option in ("force", "accept_overfull", "spool", "demo"):
+            _switch(f"--{option.replace('_', '-')}", getattr(self, option))
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise UsageError(f"--name: {self.name!r} is not possible; a string with something in it")
         if self.memory is not None:
             _settle(self, "memory", parse_size(self.memory, option="--memory"))
 
@@ -216,9 +231,11 @@ class QueryOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        _settle(self, "n", _lengths(self.n))
+        _settle(self, "n", lengths(self.n))
         _optional("--max-words", self.max_words, 1, _MAX_COUNT)
         _optional("--max-ngrams", self.max_ngrams, 1, _MAX_COUNT)
+        _switch("--flags", self.flags)
+        _switch("--spans", self.spans)
         _integer("--max-spans", self.max_spans, 1, 1 << 31)
         _integer("--matches", self.matches, 0, 1 << 31)
         _optional("--threads", self.threads, 1, 4096)
@@ -229,15 +246,16 @@ def _settle(options: object, name: str, value: object) -> None:
     object.__setattr__(options, name, value)
 
 
-def _lengths(n: int | Iterable[int]) -> tuple[int, ...]:
-    lengths = (n,) if isinstance(n, int) else tuple(n)
-    for each in lengths:
-        _integer("--n", each, 1, 1 << 16)
-    return tuple(sorted(set(lengths)))
+def lengths(n: int | Iterable[int]) -> tuple[int, ...]:
+    """Lengths n in ascending order, each once."""
+    given = tuple(n) if isinstance(n, Iterable) else (n,)
+    for each in given:
+        _integer("--n", each, 1, MAX_N)
+    return tuple(sorted({int(each) for each in given}))
 
 
 def _integer(option: str, value: Any, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         top = f"and at most {high:,}" if high < _MAX_COUNT else "and below 2^63"
         raise UsageError(f"{option}: {value!r} is not possible; a whole number of at least {low} {top}")
 
@@ -245,6 +263,11 @@ def _integer(option: str, value: Any, low: int, high: int) -> None:
 def _optional(option: str, value: Any, low: int, high: int) -> None:
     if value is not None:
         _integer(option, value, low, high)
+
+
+def _switch(option: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise UsageError(f"{option}: {value!r} is not possible; True or False")
 
 
 def _choice(option: str, value: Any, known: Sequence[str]) -> None:

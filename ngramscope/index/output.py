@@ -158,6 +158,8 @@ class TableFile:
     """
 
     def __init__(self, path: Path, *, with_source: bool) -> None:
+        if not path.name:
+            raise UsageError("--out: '' is not possible; name a file")
         compression = path.suffix if path.suffix in _COMPRESSED else ""
         ending = Path(path.stem).suffix if compression else path.suffix
         writer = _WRITERS.get(ending)
@@ -247,7 +249,7 @@ def check_fields(fields: Sequence[str]) -> None:
         if name in taken:
             raise UsageError(f"--field: {name!r} is a column of the table already; ids come with every row")
     if len(set(fields)) != len(fields):
-        raise UsageError("--field: a name is given twice")
+        raise UsageError(f"--field: {next(each for each in fields if fields.count(each) > 1)!r} is given twice")
 
 
 def _compress(file: IO[bytes], compression: str) -> IO[bytes]:

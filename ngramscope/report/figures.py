@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscope.errors import MissingExtraError, UsageError
+from ngramscope.errors import MissingExtraError, ResourceError, UsageError
 
 __all__ = ["FORMATS", "Series", "check", "overlap_histogram"]
 
@@ -69,8 +70,11 @@ def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]]
     try:
         # No date and no random ids inside: the same table gives the same file.
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-        with mpl.rc_context({"svg.hashsalt": "ngramscope"}):
+        with mpl.rc_context({"svg.hashsalt": "ngramscope"}), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # letters that the font lacks, long names: the figure is no worse for being told
             figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
         temporary.replace(path)
+    except OSError as error:
+        raise ResourceError(f"{path}: cannot write the figure: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -140,3 +140,26 @@ def test_the_manual_of_the_command_line_is_what_help_prints() -> None:
         env={**os.environ, "NGRAMSCOPE_INDEX": "set"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [["inspect", "INDEX"], ["--version"], ["explain", "abc", "--no-index"]])
+def test_closed_and_full_streams_are_named(small_index: Path, command: list[str]) -> None:
+    words = " ".join(command).replace("INDEX", str(small_index))
+    words = f"{sys.executable} -m ngramscope {words}"
+    done = subprocess.run(["bash", "-c", f"{words} >&-"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"standard output is closed" in done.stderr
+    done = subprocess.run(["bash", "-c", f"{words} > /dev/full"], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"ngramscope: error: standard output: No space left on device\n"
+    assert subprocess.run(["bash", "-c", f"{words} 2>&-"], capture_output=True, check=False).returncode == 0
+
+
+def test_explain_takes_no_broken_text_and_follows_the_index(cli: Cli, small_index: Path) -> None:
+    done = cli("explain", "-", "--no-index", stdin=b"a \xff b")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"standard input: not UTF-8 at byte 3" in done.stderr
+    assert b"the index has uax29" in cli("explain", "a b", "--index", small_index, "--words", "gpt3").stderr
+    assert b"is not a token id" in cli("explain", "a b", "--no-index", "--words", "ids").stderr
+    assert cli("explain", "a b", env={"NGRAMSCOPE_INDEX": "nowhere"}).returncode == 1
+    assert cli("explain", "a b", "--no-index", "--index", small_index).returncode == 2

@@ -307,3 +307,45 @@ def test_an_error_in_a_spooled_copy_names_the_source(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^texts:2: ") as error:
         Index.build(texts=["a", 3], out=tmp_path / "c", n=3, spool=True)
     assert "tmp" not in str(error.value)
+
+
+def test_texts_come_from_pandas_and_numpy(small_index: Path, tmp_path: Path) -> None:
+    import pandas as pd
+
+    index = Index.open(small_index)
+    frame = pd.DataFrame({"text": [TEXT, None, "x y z"]})
+    assert index.overlap(frame["text"], n=np.int64(3)).null_reason.tolist() == [None, "null_text", None]
+    assert index.overlap(frame["text"].astype("string"), n=(3, 3)).null_reason.tolist() == [None, "null_text", None]
+    built = Index.build(texts=np.array([TEXT, "x y z"]), out=tmp_path / "i", n=3, filter="exact")
+    assert built.overlap(frame["text"]).overlap.tolist()[0] == 1.0
+    with pytest.raises(UsageError, match="a DataFrame was given; give its column"):
+        index.overlap(frame)
+    with pytest.raises(UsageError, match="a dict was given"):
+        Index.build(texts={"text": TEXT}, out=tmp_path / "j")
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [([TEXT, b"x"], "text 1 is a bytes"), (b"x", "one string"), (5, "5 was given"), ([["a"]], "text 0 is a list")],
+)
+def test_what_is_no_text_is_refused_by_position(small_index: Path, texts: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Index.open(small_index).overlap(texts)  # type: ignore[arg-type]
+
+
+def test_an_index_that_is_named_twice_counts_once(small_index: Path) -> None:
+    index = Index.open([small_index, small_index])
+    assert index.paths == (small_index,)
+    assert len(index.inspect()["indexes"]) == 1
+
+
+def test_characters_that_become_several_words_have_one_span(tmp_path: Path) -> None:
+    """Under NFKC `℀` is a/c: three words of one character, whose n-grams cover it."""
+    index = Index.build(texts=["℀ b ﷺ"], out=tmp_path / "i", n=1, normalize="nfkc", filter="exact")
+    table = index.overlap(["℀ b ﷺ x"], spans=True, matches=9)
+    assert table.spans is not None
+    assert table.matches is not None
+    assert table.words.tolist() == [9]
+    assert table.spans.tolist() == [[(0, 1), (2, 3), (4, 5)]]
+    assert table.matches[0][0] == "℀"
+    assert [(each["start"], each["end"]) for each in index.explain("℀ b")["words"]] == [(0, 1)] * 3 + [(2, 3)]

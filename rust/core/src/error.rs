@@ -98,6 +98,13 @@ pub enum Error {
         why: String,
     },
 
+    /// An index that is in memory was replaced or removed on the disk.
+    #[error("{}: the index was replaced or removed since it was opened; open it again", path.display())]
+    Replaced {
+        /// The file that is gone.
+        path: PathBuf,
+    },
+
     /// An index of another format version.
     #[error("{}: index format version {found}, but this ngramscope reads version {known}; {}", path.display(),
         if *found > *known { "use a newer ngramscope" } else { "build the index again" })]
@@ -203,6 +210,7 @@ impl Error {
             | Error::OutputUnusable { .. } => Category::Usage,
             Error::NoIndex { .. }
             | Error::Damaged { .. }
+            | Error::Replaced { .. }
             | Error::Version { .. }
             | Error::Mismatch { .. } => Category::Index,
             Error::Overfull { .. }

@@ -19,6 +19,7 @@ pub mod hash;
 pub mod manifest;
 pub mod memory;
 pub mod ngram;
+pub mod points;
 pub mod query;
 pub mod read;
 pub mod shard;

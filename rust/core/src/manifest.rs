@@ -246,6 +246,9 @@ impl Manifest {
         if sealed != manifest {
             return Err(damaged("its content does not match its content id".into()));
         }
+        if manifest.sets.is_empty() {
+            return Err(damaged("it lists no set of n-grams".into()));
+        }
         Ok(manifest)
     }
 

@@ -63,6 +63,12 @@ pub fn sources(
             "standard input (-) is named twice; it can be read once",
         ));
     }
+    if paths.iter().any(|path| path.as_os_str().is_empty()) {
+        return Err(error::usage(
+            py,
+            "a file name is empty; name a file or folder",
+        ));
+    }
     let mut sources = Vec::new();
     if !files.is_empty() {
         let found = run(

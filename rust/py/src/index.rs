@@ -61,6 +61,12 @@ impl PyIndex {
             .collect()
     }
 
+    /// The folders of these manifests.
+    #[getter]
+    fn folders(&self) -> Vec<PathBuf> {
+        self.index.folders().map(PathBuf::from).collect()
+    }
+
     /// Rows for `texts`; None has no overlap.
     fn overlap(
         &self,

@@ -10,6 +10,7 @@ mod text;
 mod watch;
 
 use ngramscope_core::filter::FilterKind;
+use ngramscope_core::points::CodePoints;
 use ngramscope_core::read::ReadOptions;
 use ngramscope_core::shard::FORMAT_VERSION;
 use ngramscope_core::tokenize::Tokenizer;
@@ -22,22 +23,17 @@ fn words(
     py: Python<'_>,
     text: &Bound<'_, PyString>,
     rule: options::RuleArguments,
-) -> PyResult<Vec<(usize, usize)>> {
+) -> PyResult<Vec<(u64, u64)>> {
     let rule = rule.to_core(py)?;
     let text = text::to_utf8(text)?;
     let mut spans = Vec::new();
     let mut tokenizer =
         Tokenizer::try_new(rule).map_err(|cause| error::to_python(py, cause.into()))?;
     py.detach(|| tokenizer.spans(&text, &mut spans));
-    let (mut byte, mut point) = (0, 0);
-    let mut points = |to: usize| {
-        point += text[byte..to].chars().count();
-        byte = to;
-        point
-    };
+    let mut points = CodePoints::new(&text);
     Ok(spans
         .iter()
-        .map(|span| (points(span.start), points(span.end)))
+        .map(|span| (points.at(span.start), points.at(span.end)))
         .collect())
 }
 
@@ -60,6 +56,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "FILTER_KINDS",
         PyTuple::new(py, FilterKind::ALL.map(FilterKind::name))?,
     )?;
+    module.add("MAX_N", ngramscope_core::ngram::MAX_N)?;
+    module.add("MAX_SHARDS", ngramscope_core::build::MAX_SHARDS)?;
     module.add("MAX_RECORD_SIZE", reading.max_record_bytes)?;
     module.add("MAX_WINDOW_LOG", reading.max_window_log)?;
     module.add("MAX_COLUMN_CHUNK", reading.max_column_chunk_bytes)?;

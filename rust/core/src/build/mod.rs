@@ -25,7 +25,7 @@ use crate::read::{ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
 use crate::tokenize::{UNICODE_VERSION, WordRule};
 
-pub use plan::MINIMUM_MEMORY;
+pub use plan::{MAX_SHARDS, MINIMUM_MEMORY};
 
 /// What to build.
 #[derive(Clone, Debug)]

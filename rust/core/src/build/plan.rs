@@ -23,7 +23,7 @@ const FALLBACK_MEMORY: u64 = 2 << 30;
 /// Payload of one shard unless `--shards` says otherwise.
 const SHARD_BYTES: u64 = 16 << 30;
 /// Most shards of one set.
-const MAX_SHARDS: u32 = 9999;
+pub const MAX_SHARDS: u32 = 9999;
 /// While an exact set is collected, repeated keys and array growth take up to this many bytes for each distinct key.
 const EXACT_BYTES_PER_KEY: u64 = 24;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
@@ -309,7 +309,7 @@ impl SetPlan {
                 value: options.filter_fpr.to_string(),
                 advice: match why {
                     Impossible::KeysTooShort { collisions } => {
-                        format!("n-grams are told apart by 64-bit keys, which collide at a rate of {collisions:.1e} among {} n-grams; ask for more than that", sizing.sized_for)
+                        format!("n-grams are told apart by 64-bit keys, which collide at a rate of {collisions:.1e} among {} n-grams; ask for more than that, or size for fewer (--expected-ngrams)", sizing.sized_for)
                     }
                     Impossible::ExactIsSmaller { bits_per_key } => format!("a blocked filter would take {bits_per_key:.0} bits an n-gram; --filter exact takes 64 and has no false positives"),
                 },

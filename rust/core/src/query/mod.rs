@@ -148,9 +148,14 @@ impl Index {
             .try_for_each(|shard| shard.verify(step))
     }
 
-    /// The manifests, in the order of opening.
+    /// The manifests, in the order of opening; an index that was named twice counts once.
     pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
         self.parts.iter().map(|part| &part.manifest)
+    }
+
+    /// The folders of these manifests.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().map(|part| part.folder.as_path())
     }
 
     /// Lengths n that can be asked for.
@@ -224,7 +229,7 @@ impl Part {
             // The index may have been replaced between reading its manifest and opening its files: look once more.
             Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
                 let manifest = Manifest::read(folder)?;
-                let sets = Part::open_shards(folder, &manifest)?;
+                let sets = Part::open_shards(folder, &manifest).map_err(missing)?;
                 Ok(Part {
                     folder: folder.to_path_buf(),
                     manifest,
@@ -275,5 +280,18 @@ impl Part {
             })
         };
         manifest.sets.iter().map(open_set).collect()
+    }
+}
+
+/// A shard that is not there is damage to the index.
+fn missing(error: Error) -> Error {
+    match error {
+        Error::Io { path, cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => {
+            Error::Damaged {
+                path,
+                why: "it is missing".into(),
+            }
+        }
+        other => other,
     }
 }

@@ -3,6 +3,7 @@
 use super::Index;
 use super::lookup::Scratch;
 use crate::ngram::NgramHasher;
+use crate::points::CodePoints;
 use crate::tokenize::{Span, Tokenizer};
 
 /// n-grams looked up together.
@@ -259,8 +260,8 @@ fn evidence(
     for (i, _) in hits.iter().enumerate().filter(|(_, hit)| **hit != 0) {
         let span = covered(i);
         match spans.last_mut() {
-            // n-grams that share a word belong to one span.
-            Some((last, last_word)) if i <= *last_word => {
+            // n-grams that share a word belong to one span, and so do those that share a character which became several words.
+            Some((last, last_word)) if i <= *last_word || span.start < last.end => {
                 last.end = span.end.max(last.end);
                 *last_word = i + n - 1;
             }
@@ -272,16 +273,11 @@ fn evidence(
     }
     if options.max_spans > 0 {
         score.spans_total = spans.len() as u64;
-        let (mut bytes, mut points) = (0, 0);
-        let mut to_points = |byte: usize| {
-            points += text[bytes..byte].chars().count() as u64;
-            bytes = byte;
-            points
-        };
+        let mut points = CodePoints::new(text);
         score.spans = spans
             .iter()
             .take(options.max_spans)
-            .map(|(span, _)| (to_points(span.start), to_points(span.end)))
+            .map(|(span, _)| (points.at(span.start), points.at(span.end)))
             .collect();
     }
 }

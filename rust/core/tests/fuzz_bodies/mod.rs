@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use ngramscope_core::build::{BuildOptions, build};
 use ngramscope_core::filter::FilterKind;
+use ngramscope_core::points::CodePoints;
 use ngramscope_core::query::{Index, QueryOptions};
 use ngramscope_core::read::{Block, Corpus, ReadOptions, Source, discover};
 use ngramscope_core::tokenize::{Normalization, SimdPath, Tokenizer, WordMode, WordRule};
@@ -44,6 +45,11 @@ pub fn words(mut data: &[u8]) {
                 .all(|span| span.start < span.end && text.get(span.start..span.end).is_some())
         );
         assert!(spans.windows(2).all(|pair| pair[0].start <= pair[1].start));
+        let mut points = CodePoints::new(&text);
+        let total = text.chars().count() as u64;
+        assert!(spans.iter().all(
+            |span| points.at(span.start) < points.at(span.end) && points.at(span.end) <= total
+        ));
         assert_eq!(
             first.get_or_insert_with(|| hashes.clone()),
             &hashes,
