@@ -17,7 +17,17 @@ from ngramscope.errors import (
     ResourceError,
     UsageError,
 )
-from ngramscope.index import BuildReport, Index, OverlapStream, OverlapTable, QueryOptions, ReadOptions, WordRule
+from ngramscope.index import (
+    BuildReport,
+    Index,
+    OverlapStream,
+    OverlapTable,
+    QueryOptions,
+    ReadOptions,
+    Scan,
+    ScanOptions,
+    WordRule,
+)
 
 __all__ = [
     "FORMAT_VERSION",
@@ -34,6 +44,8 @@ __all__ = [
     "QueryOptions",
     "ReadOptions",
     "ResourceError",
+    "Scan",
+    "ScanOptions",
     "UsageError",
     "WordRule",
     "__version__",

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, ScanOptions, WordRule
 
 __all__ = [
     "FILTER_KINDS",
@@ -23,6 +23,8 @@ __all__ = [
     "OverlapBatch",
     "OverlapStream",
     "Progress",
+    "Scan",
+    "ScanBatch",
     "__version__",
     "build",
     "words",
@@ -172,6 +174,61 @@ class Index:
         """Rows for the records of files, batch by batch."""
     def verify(self, progress: Callable[[Progress], object] | None = None) -> str:
         """Compares all bytes with their checksums; returns what was read as JSON."""
+
+@final
+class ScanBatch:
+    """Columns of a scan beside those of an overlap table."""
+
+    @property
+    def loo_hits(self) -> NDArray[np.int64]:
+        """Occurrences whose n-gram is in a document that is not the candidate's own."""
+    @property
+    def own_documents(self) -> NDArray[np.int64]:
+        """Documents of the candidate's own."""
+    @property
+    def exact_duplicates(self) -> NDArray[np.int64]:
+        """Those with exactly its text."""
+    @property
+    def sources(self) -> list[list[tuple[int, int, int, str | None, int, int, bool, bool]]]:
+        """Documents that share most: (source, position, line, id, shared, tested, own, duplicate) each."""
+    @property
+    def occurrences(self) -> list[list[int]]:
+        """For each occurrence how often its n-gram occurs in the corpus, if asked for."""
+    @property
+    def documents(self) -> list[list[int]]:
+        """For each occurrence in how many documents, if asked for."""
+
+@final
+class Scan:
+    """A finished scan: rows of the candidates, batch by batch."""
+
+    def __new__(
+        cls,
+        candidates: Sequence[str],
+        corpus: Sequence[str],
+        read: ReadOptions,
+        corpus_read: ReadOptions,
+        rule: WordRule,
+        query: QueryOptions,
+        scan: ScanOptions,
+        index: Index | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> Scan: ...
+    @property
+    def sources(self) -> list[str]:
+        """Names of the candidates' files."""
+    @property
+    def paths(self) -> list[str]:
+        """Their paths."""
+    @property
+    def corpus_sources(self) -> list[str]:
+        """Names of the corpus's files."""
+    def __len__(self) -> int:
+        """How many candidates there are, usable or not."""
+    def rows(self, start: int, end: int) -> tuple[OverlapBatch, ScanBatch]:
+        """Rows of candidates `start` to `end`, one for each n."""
+    def reports(self) -> tuple[str, str]:
+        """What was read of the candidates and of the corpus, as JSON."""
 
 def build(
     paths: Sequence[str],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,20 @@ import click
 from ngramscope import provenance
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
+from ngramscope.cli._greedy import GreedyCommand, GreedyOption
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import asked_rule_options, console_options, group, read_options
 from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
-from ngramscope.index.options import QueryOptions, ReadOptions
+from ngramscope.index.options import QueryOptions, ReadOptions, ScanOptions, WordRule
 from ngramscope.index.output import TABLE_VERSION, JsonLinesWriter, TableFile, TableWriter, check_fields
+from ngramscope.index.scan import Scan
 from ngramscope.index.summary import Summary, index_facts, to_text
 from ngramscope.report import figures
 
 __all__ = ["command"]
+
+Manifests = Sequence[Mapping[str, Any]]
 
 query_options = group(
     "query",
@@ -49,7 +54,28 @@ query_options = group(
 )  # fmt: skip
 
 
-@click.command("overlap", short_help="Score texts: which share of their n-grams does an index have?")
+scan_options = group(
+    "scan",
+    ScanOptions,
+    [
+        click.option(
+            "--own-share", type=float, default=ScanOptions.own_share, show_default=True, metavar="SHARE",
+            help="Scan: a document with this share of a candidate's distinct n-grams is its own, no evidence for itself.",
+        ),
+        click.option(
+            "--own-cap", type=int, default=ScanOptions.own_cap, show_default=True, metavar="N",
+            help="Scan: n-grams of more than N candidates do not count in that test.",
+        ),
+        click.option(
+            "--top-sources", type=int, default=ScanOptions.top_sources, show_default=True, metavar="N",
+            help="Scan: list the N documents that share most with each candidate.",
+        ),
+        click.option("--counts", is_flag=True, help="Scan: add how often, and in how many documents, each n-gram occurs."),
+    ],
+)  # fmt: skip
+
+
+@click.command("overlap", cls=GreedyCommand, short_help="Score texts: which share of their n-grams does an index have?")
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--index", "indexes", multiple=True, metavar="DIR",
@@ -57,11 +83,27 @@ query_options = group(
     "./ngramscope-index]",
 )  # fmt: skip
 @click.option(
+    "--scan",
+    "scanned",
+    cls=GreedyOption,
+    metavar="CORPUS...",
+    help="Without an index: hold the candidates' n-grams and read this corpus once, for exact overlap, leave-one-out "
+    "overlap and sources. Takes all words up to the next option.",
+)
+@click.option(
+    "--verify-hits",
+    "verified",
+    cls=GreedyOption,
+    metavar="CORPUS...",
+    help="With an index: read its corpus once to remove every false hit; as --scan otherwise.",
+)
+@click.option(
     "--out", metavar="FILE",
     help="Write the table here instead of to standard output: .jsonl, .csv (also .gz, .zst) or .parquet.",
 )  # fmt: skip
 @click.option("--field", "fields", multiple=True, metavar="KEY", help="Carry this key of the records along; repeatable.")
 @query_options
+@scan_options
 @click.option("--load", is_flag=True, help="Copy the filters into memory first.")
 @asked_rule_options
 @click.option("--plot", metavar="FILE", help="Save a histogram, inputs overlaid: .png, .svg or .pdf.")
@@ -70,9 +112,12 @@ query_options = group(
 def command(
     files: tuple[str, ...],
     indexes: tuple[str, ...],
+    scanned: tuple[str, ...],
+    verified: tuple[str, ...],
     out: str | None,
     fields: tuple[str, ...],
     query: QueryOptions,
+    scan: ScanOptions,
     load: bool,
     rule: dict[str, Any],
     plot: str | None,
@@ -82,24 +127,35 @@ def command(
     """Score the texts in FILES: which share of their n-grams does the index have?
 
     One row for each record and n, in input order, none left out; the columns are explained in docs/overlap.md.
-    FILES are files, folders, globs, or - for standard input. A summary goes to standard error.
+    FILES are files, folders, globs, or - for standard input. A summary goes to standard error. With --scan the corpus
+    itself is read instead of an index, and the numbers are exact.
 
     \b
     Example:
       ngramscope overlap candidates.jsonl
       ngramscope overlap a.jsonl b.parquet --index my-index --out overlap.parquet --plot overlap.png
+      ngramscope overlap candidates.jsonl --scan corpus/*.jsonl.zst --n 7
     """
     check_fields(fields)
     figure = None if plot is None else Path(plot)
     if figure is not None:
         figures.check(figure)
     read = dataclasses.replace(read, fields=fields)
+    if scanned and (indexes or verified or load):
+        raise click.UsageError("--scan: reads the corpus instead of an index; leave out --index, --load and --verify-hits")
     with console.open(), ExitStack() as stack:
-        index = Index.open(indexes or None, load=load)
-        index.check_rule(**rule)
-        for warning in index.warnings:
-            console.warn(warning)
-        stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
+        stream: OverlapStream | Scan
+        index = None if scanned else Index.open(indexes or None, load=load)
+        if index is not None:
+            index.check_rule(**rule)
+            for warning in index.warnings:
+                console.warn(warning)
+        if index is None or verified:
+            corpus, words = scanned or verified, WordRule.of(**rule) if index is None else None
+            stream = Scan(files, corpus, rule=words, query=query, scan=scan, read=read, index=index, progress=console.progress)
+        else:
+            stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
+        manifests = () if index is None else index.manifests
         table_file = None if out is None else TableFile(Path(out), with_source=len(stream.sources) > 1)
         if table_file is not None:
             _keep_inputs("--out", table_file.names, stream)
@@ -107,13 +163,14 @@ def command(
         if figure is not None:
             _keep_inputs("--plot", (figure,), stream)
         writer = table_file or JsonLinesWriter(standard_output(), with_source=len(stream.sources) > 1)
-        summary = _score(index, query, stream, writer)
+        summary = _score(stream, manifests, writer)
         inputs = stream.report()
+        read_of = [inputs, stream.corpus_report()] if isinstance(stream, Scan) else [inputs]
         facts = summary.to_dict(inputs=inputs)
         if table_file is not None:
-            table_file.commit(_provenance(index, query, read, inputs))
+            table_file.commit(_provenance(stream, manifests, query, read, inputs))
         if figure is not None:
-            _plot(figure, summary, index)
+            _plot(figure, summary, manifests)
         if console.as_json:
             console.result(facts, err=True)
         else:
@@ -121,21 +178,21 @@ def command(
             # Once more at the end: a long table on a terminal has pushed the first ones out of sight.
             for warning in facts["warnings"]:
                 console.warn(warning)
-            for line in left_out(inputs["sources"]):
-                console.warn(line)
-    return _exit.PARTIAL if inputs["bad_records"] or inputs["bad_files"] else 0
+            for report in read_of:
+                for line in left_out(report["sources"]):
+                    console.warn(line)
+    return _exit.PARTIAL if any(report["bad_records"] or report["bad_files"] for report in read_of) else 0
 
 
-def _score(index: Index, query: QueryOptions, stream: OverlapStream, writer: TableWriter | TableFile) -> Summary:
-    rates = index.filter_fpr
-    summary = Summary(index.manifests, {n: rates[n] for n in query.n or index.n})
+def _score(stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter | TableFile) -> Summary:
+    summary = Summary(manifests, stream.filter_fpr)
     for table in itertools.chain([stream.empty()], stream):  # the empty one brings header and schema, whatever comes
         writer.write(table)
         summary.add(table)
     return summary
 
 
-def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream) -> None:
+def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream | Scan) -> None:
     """Refuse to replace an input, by whatever path it was reached."""
     existing = {(each.stat().st_dev, each.stat().st_ino): each for each in outputs if each.exists()}
     for path in stream.paths if existing else ():
@@ -146,27 +203,32 @@ def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream) 
             )
 
 
-def _provenance(index: Index, query: QueryOptions, read: ReadOptions, inputs: dict[str, Any]) -> dict[str, Any]:
+def _provenance(
+    stream: OverlapStream | Scan, manifests: Manifests, query: QueryOptions, read: ReadOptions, inputs: dict[str, Any]
+) -> dict[str, Any]:
     settings = dataclasses.asdict(query)
     del settings["threads"]  # has no say in the content
+    if isinstance(stream, Scan):
+        settings["scan"] = {**stream.settings(), "corpus": stream.corpus_report()["sources"]}
     return provenance.stamp(
         "overlap-table",
         version=TABLE_VERSION,
         settings={
             **settings,
-            "n": list(query.n or index.n),
+            "n": list(stream.filter_fpr),
             "read": dataclasses.asdict(read),
-            "filter_fpr": {str(n): rate for n, rate in index.filter_fpr.items()},
-            "index_is_demo": index.is_demo,
-            "indexes": [index_facts(each) for each in index.manifests],
+            "filter_fpr": {str(n): rate for n, rate in stream.filter_fpr.items()},
+            "index_is_demo": any(each["demo"] for each in manifests),
+            "indexes": [index_facts(each) for each in manifests],
         },
         inputs=inputs["sources"],
     )
 
 
-def _plot(path: Path, summary: Summary, index: Index) -> None:
-    note = "index: " + ", ".join(each["name"] or each["content_id"][:16] for each in index.manifests)
-    if index.is_demo:
+def _plot(path: Path, summary: Summary, manifests: Manifests) -> None:
+    names = ", ".join(each["name"] or each["content_id"][:16] for each in manifests)
+    note = f"index: {names}" if names else "exact scan"
+    if any(each["demo"] for each in manifests):
         note += " (DEMONSTRATION corpus)"
     panels = [(n, [(name, summary.values(n, source)) for source, name in enumerate(summary.sources)]) for n in summary.lengths]
     figures.overlap_histogram(path, panels, note=note)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ngramscope.index.build import BuildReport, build_index
 from ngramscope.index.open import Index, OverlapStream
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index
+from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, ScanOptions, WordRule, default_index
+from ngramscope.index.scan import Scan
 from ngramscope.index.summary import Summary
 from ngramscope.index.table import OverlapTable
 
@@ -16,6 +17,8 @@ __all__ = [
     "OverlapTable",
     "QueryOptions",
     "ReadOptions",
+    "Scan",
+    "ScanOptions",
     "Summary",
     "WordRule",
     "build_index",

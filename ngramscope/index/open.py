@@ -368,6 +368,12 @@ class OverlapStream(Iterator[OverlapTable]):
         self._fields = fields
 
     @property
+    def filter_fpr(self) -> dict[int, float]:
+        """For each n that is scored, the rate at which an absent n-gram counts as found."""
+        rates = self._index.filter_fpr
+        return {n: rates[n] for n in self._query.n or self._index.n}
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """Names of the inputs; `OverlapTable.source` counts in them."""
         return tuple(self._core.sources)

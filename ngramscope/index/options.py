@@ -31,6 +31,7 @@ __all__ = [
     "BuildOptions",
     "QueryOptions",
     "ReadOptions",
+    "ScanOptions",
     "WordRule",
     "default_index",
     "index_folder",
@@ -239,6 +240,36 @@ class QueryOptions:
         _integer("--max-spans", self.max_spans, 1, 1 << 31)
         _integer("--matches", self.matches, 0, 1 << 31)
         _optional("--threads", self.threads, 1, 4096)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions:
+    """How a scan tells a candidate's own documents, and what it lists.
+
+    Parameters
+    ----------
+    own_share
+        A document of the corpus is a candidate's own from this share of the candidate's distinct n-grams on.
+    own_cap
+        n-grams that more candidates than this share do not count in that test, unless a candidate has no others.
+    top_sources
+        How many documents to list for each candidate.
+    counts
+        Also the number of occurrences and of documents of every n-gram.
+    """
+
+    own_share: float = 0.9
+    own_cap: int = 64
+    top_sources: int = 3
+    counts: bool = False
+
+    def __post_init__(self) -> None:
+        share = self.own_share
+        if isinstance(share, bool) or not isinstance(share, float | int) or not (0 < share <= 1):
+            raise UsageError(f"--own-share: {share!r} is not possible; a share above 0 and at most 1, as 0.9")
+        _settle(self, "own_share", float(share))
+        _integer("--own-cap", self.own_cap, 1, 1 << 31)
+        _integer("--top-sources", self.top_sources, 0, 1000)
 
 
 def _settle(options: object, name: str, value: object) -> None:

@@ -54,7 +54,7 @@ class JsonLinesWriter(TableWriter):
         """Append the rows of `table`."""
         names = [json.dumps(each, ensure_ascii=False) for each in table.sources]
         extra = [(json.dumps(name, ensure_ascii=False), values) for name, values in table.fields.items()]
-        evidence = [(name, getattr(table, name).tolist()) for name in EVIDENCE if getattr(table, name) is not None]
+        evidence = [(name, _cells(table, name)) for name in EVIDENCE if getattr(table, name) is not None]
         columns = zip(*(_cells(table, name) for name in COLUMNS), strict=True)
         lines = []
         for row, (doc, position, source, n, words, ngrams, hits, overlap, corrected, *rest) in enumerate(columns):
@@ -99,8 +99,6 @@ class CsvWriter(TableWriter):
         columns["source"] = [table.sources[each] for each in columns["source"]]
         if not self._with_source:
             del columns["source"]
-        for name in ("overlap", "overlap_corrected", "distinct_overlap"):
-            columns[name] = [None if each != each else each for each in columns[name]]
         columns["longest_run"] = [
             run if reason is None else None for run, reason in zip(columns["longest_run"], columns["null_reason"], strict=True)
         ]
@@ -264,8 +262,10 @@ def _compress(file: IO[bytes], compression: str) -> IO[bytes]:
 
 
 def _cells(table: OverlapTable, name: str) -> list[Any]:
+    """The values of a column; undefined shares are None."""
     values = table.id_json if name == "id" else getattr(table, name)
-    return cast("list[Any]", values.tolist())
+    cells = cast("list[Any]", values.tolist())
+    return [None if each != each else each for each in cells] if values.dtype.kind == "f" else cells
 
 
 def _cell(value: Any) -> Any:
@@ -286,5 +286,5 @@ def _quoted(code: str | None) -> str:
     return "null" if code is None else f'"{code}"'
 
 
-def _share(value: float) -> str:
-    return "null" if value != value else repr(value)
+def _share(value: float | None) -> str:
+    return "null" if value is None else repr(value)

@@ -21,7 +21,7 @@ _BAR = 40
 
 
 class Summary:
-    """Collects tables and says what was in them. Holds 8 bytes for each scored (document, n).
+    """Collects tables and says what was in them. Holds 8 bytes (16 of a scan) for each scored (document, n).
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ class Summary:
         self._nulls: dict[int, Counter[str]] = {n: Counter() for n in filter_fpr}
         self._ngrams: Counter[int] = Counter()
         self._hits: Counter[int] = Counter()
+        self._loo: dict[int, list[NDArray[np.float64]]] = {n: [] for n in filter_fpr}
+        self._with_own: Counter[int] = Counter()
         self.rows = 0
         self.sources: tuple[str, ...] = ()
 
@@ -57,6 +59,9 @@ class Summary:
             self._nulls[n].update(table.null_reason[here & null].tolist())
             self._ngrams[n] += int(table.ngrams[here].sum())
             self._hits[n] += int(table.hits[here].sum())
+            if table.loo_overlap is not None and table.own_documents is not None:
+                self._loo[n].append(table.loo_overlap[here & ~null])
+                self._with_own[n] += int(np.count_nonzero(table.own_documents[here]))
             scored = here & ~null
             self._corrected[n] += float(table.overlap_corrected[scored].sum())
             for source in np.unique(table.source[scored]).tolist():
@@ -103,8 +108,22 @@ class Summary:
             "median": quartiles[1],
             "quartile_3": quartiles[2],
             "with_hits": int(np.count_nonzero(values)),
+            **self._leave_one_out(n),
             "filter_fpr": self._filter_fpr[n],
             "histogram": {"edges": [round(edge, 6) for edge in edges.tolist()], "counts": counts.tolist()},
+        }
+
+    def _leave_one_out(self, n: int) -> dict[str, Any]:
+        """Of a scan: what remains when no document counts as evidence for itself."""
+        if not self._loo[n]:
+            return {}
+        values = np.concatenate(self._loo[n])
+        return {
+            "leave_one_out": {
+                "mean": float(values.mean()) if len(values) else None,
+                "median": float(np.median(values)) if len(values) else None,
+                "with_own_document": self._with_own[n],
+            }
         }
 
 
@@ -124,6 +143,12 @@ def to_text(summary: Mapping[str, Any]) -> str:
             lines.append(
                 f"  n-grams: {format_count(facts['hits'])} of {format_count(facts['ngrams'])} found; "
                 f"{counted(facts['with_hits'], 'document')} with at least one"
+            )
+        if facts["scored"] and "leave_one_out" in facts:
+            loo = facts["leave_one_out"]
+            lines.append(
+                f"  leave-one-out: mean {loo['mean']:.4f}, median {loo['median']:.4f}; "
+                f"{counted(loo['with_own_document'], 'candidate')} with a document of their own in the corpus"
             )
         lines.append(f"  a false hit for one absent n-gram in {_one_in(facts['filter_fpr'])}")
         if facts["scored"]:

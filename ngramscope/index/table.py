@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscope._core import OverlapBatch
+from ngramscope._core import OverlapBatch, ScanBatch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,19 @@ COLUMNS = (
 )
 """Names of the columns that every table has, in order (`source` in files only where several inputs were scored)."""
 
-EVIDENCE = ("flags", "spans", "spans_total", "matches")
+EVIDENCE = (
+    "flags",
+    "spans",
+    "spans_total",
+    "matches",
+    "loo_hits",
+    "loo_overlap",
+    "own_documents",
+    "exact_duplicates",
+    "top_sources",
+    "occurrences",
+    "documents",
+)
 """Names of the columns that are there if asked for, in order."""
 
 Ints = NDArray[np.int64]
@@ -81,6 +93,15 @@ class OverlapTable:
         joined; and how many ranges there are in all.
     matches
         If asked for, the texts of the first distinct n-grams that are hits.
+    loo_hits, loo_overlap
+        From a scan: how many of the `ngrams` are in a document that is not the candidate's own, and which share.
+    own_documents, exact_duplicates
+        From a scan: documents of the corpus that are the candidate's own, and those of them with exactly its text.
+    top_sources
+        From a scan: the documents that share most with the candidate, as dicts with ``source``, ``position``, ``line``, ``id``,
+        ``shared`` and ``tested`` (distinct n-grams of the candidate that it has, and that count), ``own``, ``duplicate``.
+    occurrences, documents
+        From a scan, if asked for: for each n-gram how often it occurs in the corpus, and in how many documents.
     fields
         Further keys of the records, as JSON texts, if asked for.
     filter_fpr
@@ -107,6 +128,13 @@ class OverlapTable:
     spans: Objects | None
     spans_total: Ints | None
     matches: Objects | None
+    loo_hits: Ints | None
+    loo_overlap: Floats | None
+    own_documents: Ints | None
+    exact_duplicates: Ints | None
+    top_sources: Objects | None
+    occurrences: Objects | None
+    documents: Objects | None
     sources: tuple[str, ...]
     fields: Mapping[str, Objects] = field(default_factory=dict)
     filter_fpr: Mapping[int, float] = field(default_factory=dict)
@@ -132,6 +160,9 @@ class OverlapTable:
         flags: bool = False,
         spans: bool = False,
         matches: bool = False,
+        scan: ScanBatch | None = None,
+        corpus_sources: Sequence[str] = (),
+        counts: bool = False,
     ) -> OverlapTable:
         """Take the columns of a batch of the core and derive the shares."""
         overlap = _share(batch.hits, batch.ngrams)
@@ -156,6 +187,13 @@ class OverlapTable:
             null_reason=_objects(batch.null_reason),
             spans_total=batch.spans_total if spans else None,
             **{name: _objects(getattr(batch, name)) if given else None for name, given in asked.items()},
+            loo_hits=scan and scan.loo_hits,
+            loo_overlap=scan and _share(scan.loo_hits, batch.ngrams),
+            own_documents=scan and scan.own_documents,
+            exact_duplicates=scan and scan.exact_duplicates,
+            top_sources=scan and _objects([[_document(each, corpus_sources) for each in row] for row in scan.sources]),
+            occurrences=_objects(scan.occurrences) if scan and counts else None,
+            documents=_objects(scan.documents) if scan and counts else None,
             sources=tuple(sources),
             fields={name: _objects(values) for name, values in zip(fields, batch.fields or [[] for _ in fields], strict=True)},
             filter_fpr=dict(filter_fpr),
@@ -197,6 +235,18 @@ class OverlapTable:
             columns["spans_total"] = self.spans_total
         if self.matches is not None:
             columns["matches"] = pa.array(self.matches.tolist(), pa.list_(pa.string()))
+        for name in ("loo_hits", "own_documents", "exact_duplicates"):
+            if getattr(self, name) is not None:
+                columns[name] = getattr(self, name)
+        if self.loo_overlap is not None:
+            columns["loo_overlap"] = pa.array(self.loo_overlap, mask=undefined)
+        if self.top_sources is not None:
+            kinds = {str: pa.string(), int: pa.int64(), bool: pa.bool_()}
+            document = pa.struct([pa.field(name, kinds[kind]) for name, kind in _DOCUMENT.items()])
+            columns["top_sources"] = pa.array(self.top_sources.tolist(), pa.list_(document))
+        for name in ("occurrences", "documents"):
+            if getattr(self, name) is not None:
+                columns[name] = pa.array(getattr(self, name).tolist(), pa.list_(pa.int64()))
         for name, values in self.fields.items():
             columns[name] = pa.array([plain_text(each) for each in values], pa.string())
         if self.index_is_demo:
@@ -221,6 +271,16 @@ class OverlapTable:
         if self.index_is_demo:
             columns["index_is_demo"] = True
         return pd.DataFrame(columns)
+
+
+_DOCUMENT = {
+    "source": str, "position": int, "line": int, "id": str, "shared": int, "tested": int, "own": bool, "duplicate": bool,
+}  # fmt: skip
+
+
+def _document(found: tuple[Any, ...], sources: Sequence[str]) -> dict[str, Any]:
+    source, position, line, doc, *rest = found
+    return dict(zip(_DOCUMENT, (sources[source], position, line, plain_text(doc), *rest), strict=True))
 
 
 def plain_text(value: str | None) -> str | None:

@@ -83,6 +83,6 @@ impl OverlapBatch {
 }
 
 /// Counts of anything that fits a machine fit 63 bits; numpy's own sums are signed.
-fn signed(count: u64) -> i64 {
+pub fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

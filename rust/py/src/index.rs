@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
-use ngramscope_core::build::Progress as CoreProgress;
+use ngramscope_core::pass::Progress as CoreProgress;
 use ngramscope_core::error::Error;
 use ngramscope_core::query::{Index, OverlapStream, QueryOptions, Row, null_reason};
 use ngramscope_core::read::{Corpus, Source};
@@ -187,6 +187,11 @@ impl PyIndex {
 }
 
 impl PyIndex {
+    /// The core's index.
+    pub fn core(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
     fn choose(&self, py: Python<'_>, options: &QueryArguments) -> PyResult<QueryOptions> {
         let ns = self
             .index
@@ -305,7 +310,7 @@ impl PyOverlapStream {
     }
 }
 
-fn name(source: &Source) -> String {
+pub fn name(source: &Source) -> String {
     match source {
         Source::File(file) => file.name.clone(),
         Source::Stream(name, _) => name.clone(),
@@ -319,7 +324,7 @@ fn bytes(source: &Source) -> Option<u64> {
     }
 }
 
-fn path(source: &Source) -> Option<PathBuf> {
+pub fn path(source: &Source) -> Option<PathBuf> {
     match source {
         Source::File(file) => Some(file.path.clone()),
         Source::Stream(..) => None,

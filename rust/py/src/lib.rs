@@ -5,6 +5,7 @@ mod build;
 mod error;
 mod index;
 mod options;
+mod scan;
 mod stream;
 mod text;
 mod watch;
@@ -64,6 +65,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<index::PyIndex>()?;
     module.add_class::<index::PyOverlapStream>()?;
     module.add_class::<batch::OverlapBatch>()?;
+    module.add_class::<scan::PyScan>()?;
+    module.add_class::<scan::ScanBatch>()?;
     module.add_class::<watch::Progress>()?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)

@@ -4,6 +4,7 @@ use ngramscope_core::build::BuildOptions;
 use ngramscope_core::filter::FilterKind;
 use ngramscope_core::query::QueryOptions;
 use ngramscope_core::read::ReadOptions;
+use ngramscope_core::scan::ScanOptions;
 use ngramscope_core::tokenize::{Normalization, WordMode, WordRule};
 use pyo3::prelude::*;
 
@@ -42,6 +43,11 @@ pub struct ReadArguments {
 }
 
 impl ReadArguments {
+    /// How many further keys are carried along.
+    pub fn fields(&self) -> usize {
+        self.fields.len()
+    }
+
     /// For the core; `ids` follows from the word mode.
     pub fn to_core(&self, ids: bool) -> ReadOptions {
         ReadOptions {
@@ -148,6 +154,29 @@ impl QueryArguments {
             max_spans: if self.spans { self.max_spans } else { 0 },
             max_matches: self.matches,
             threads: self.threads,
+        }
+    }
+}
+
+/// `ScanOptions`.
+#[derive(FromPyObject)]
+pub struct ScanArguments {
+    own_share: f64,
+    own_cap: usize,
+    top_sources: usize,
+    counts: bool,
+}
+
+impl ScanArguments {
+    /// For the core.
+    pub fn to_core(&self, query: QueryOptions, rule: WordRule) -> ScanOptions {
+        ScanOptions {
+            query,
+            rule,
+            own_share: self.own_share,
+            cap: self.own_cap,
+            top_sources: self.top_sources,
+            counts: self.counts,
         }
     }
 }

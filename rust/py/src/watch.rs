@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ngramscope_core::build::Progress as CoreProgress;
+use ngramscope_core::pass::Progress as CoreProgress;
 use ngramscope_core::error::Error;
 use pyo3::prelude::*;
 
@@ -142,14 +142,9 @@ pub fn step(
     started: Instant,
 ) -> CoreProgress {
     CoreProgress {
-        phase,
-        pass: 1,
-        passes: 1,
-        documents: 0,
         bytes_done,
         bytes_total,
-        ngrams: 0,
-        fill: None,
         seconds: started.elapsed().as_secs_f64(),
+        ..CoreProgress::of(phase)
     }
 }

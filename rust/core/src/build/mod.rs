@@ -12,7 +12,6 @@ mod plan;
 mod walk;
 mod write;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,6 +20,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
 use crate::manifest::{Counts, FORMAT_NAME, KeySet, Manifest, ReadingSettings, WordSettings};
+use crate::pass::{self, Tick};
 use crate::read::{ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
 use crate::tokenize::{UNICODE_VERSION, WordRule};
@@ -59,32 +59,6 @@ pub struct BuildOptions {
     /// How to read.
     pub read: ReadOptions,
 }
-
-/// Where a build stands.
-#[derive(Clone, Debug, Serialize)]
-pub struct Progress {
-    /// `count`, `insert`, `write` or `sync`.
-    pub phase: &'static str,
-    /// Reading pass over the sources, from 1.
-    pub pass: u32,
-    /// How many passes insert; more than one when memory holds only a part of the filter.
-    pub passes: u32,
-    /// Documents in this pass so far.
-    pub documents: u64,
-    /// Bytes done in this phase: of the files as they are on disk, or of the index.
-    pub bytes_done: u64,
-    /// Bytes of this phase in all; 0 when not known.
-    pub bytes_total: u64,
-    /// n-gram occurrences (of all n) in this pass so far.
-    pub ngrams: u64,
-    /// Share of the filter's bits set as far as occurrences tell (an upper bound); null for exact sets and while counting.
-    pub fill: Option<f64>,
-    /// Seconds since this phase began.
-    pub seconds: f64,
-}
-
-/// Called about twenty times a second on the caller's thread; `Break` stops the build.
-pub type Tick<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// Seconds of each phase.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -130,9 +104,7 @@ pub fn build(
 ) -> Result<BuildSummary> {
     let started = Instant::now();
     let options = plan::check_options(options)?;
-    let threads = options
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let threads = pass::threads(options.threads);
     let mut output = output::Output::open(out, options.force)?;
     let mut warnings = output.stale_files();
     let mut seconds = Seconds::default();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST_NAME, Manifest};
 use crate::read::{InputFile, Source};
 
-use super::{Progress, Tick};
+use crate::pass::{Progress, Tick};
 
 const LOCK_NAME: &str = ".lock";
 const TEMPORARY_PREFIX: &str = ".tmp-";
@@ -310,15 +310,9 @@ fn copy(name: String, stream: Box<dyn Read + Send>, path: PathBuf, tick: Tick<'_
         while !thread.is_finished() {
             std::thread::sleep(Duration::from_millis(20));
             let progress = Progress {
-                phase: "spool",
-                pass: 1,
-                passes: 1,
-                documents: 0,
                 bytes_done: done.load(Relaxed),
-                bytes_total: 0,
-                ngrams: 0,
-                fill: None,
                 seconds: started.elapsed().as_secs_f64(),
+                ..Progress::of("spool")
             };
             if !stop.load(Relaxed) && tick(&progress) == ControlFlow::Break(()) {
                 stop.store(true, Relaxed);

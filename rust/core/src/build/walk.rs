@@ -1,33 +1,18 @@
-//! One pass over the sources with all threads, while the caller's thread reports progress and listens for a stop.
+//! The passes of a build over its sources: counting and inserting.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::time::{Duration, Instant};
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::filter::FilterKind;
 use crate::filter::math::blocked_fill;
 use crate::ngram::NgramHasher;
-use crate::read::{Block, Corpus, ReadReport};
+use crate::pass::{self, Pass, Progress, Tick};
+use crate::read::{Corpus, ReadReport};
 use crate::sketch::Sketch;
 use crate::tokenize::Tokenizer;
 
+use super::BuildOptions;
 use super::insert::Ranges;
 use super::output::Rereadable;
 use super::plan::Plan;
-use super::{BuildOptions, Progress, Tick};
-
-/// How often the caller hears of progress and is asked whether to stop.
-const TICK: Duration = Duration::from_millis(50);
-
-/// What threads share while they read.
-#[derive(Default)]
-struct Shared {
-    documents: AtomicU64,
-    ngrams: AtomicU64,
-    stop: AtomicBool,
-    finished: AtomicUsize,
-}
 
 /// Reads the sources, as often as asked.
 pub struct Walk<'a> {
@@ -79,23 +64,28 @@ impl Worker {
         });
         *words += hasher.words();
     }
+
+    /// Feeds `emit` with the keys of block after block until none is left.
+    fn feed(&mut self, pass: &Pass<'_>, emit: &mut dyn FnMut(usize, &[u64])) {
+        pass.for_each_block(|block, corpus| {
+            let before: u64 = self.occurrences.iter().sum();
+            let mut documents = 0;
+            block.for_each(corpus, |record| {
+                if let Ok(text) = record.text {
+                    documents += 1;
+                    self.document(text, &mut *emit);
+                }
+            });
+            (documents, self.occurrences.iter().sum::<u64>() - before)
+        });
+    }
 }
 
 impl Walk<'_> {
     /// Sketches the distinct n-grams of each n.
     pub fn count(&mut self, tick: Tick<'_>) -> Result<Vec<Sketch>> {
         let ns = self.options.ns.len();
-        let progress = Progress {
-            phase: "count",
-            pass: 1,
-            passes: 1,
-            documents: 0,
-            bytes_done: 0,
-            bytes_total: 0,
-            ngrams: 0,
-            fill: None,
-            seconds: 0.0,
-        };
+        let progress = Progress::of("count");
         let sketches = self.pass(progress, &|_| None, tick, |documents| {
             let mut sketches = vec![Sketch::default(); ns];
             documents(&mut |set, keys: &[u64]| {
@@ -124,15 +114,9 @@ impl Walk<'_> {
         tick: Tick<'_>,
     ) -> Result<Inserted> {
         let progress = Progress {
-            phase: "insert",
             pass,
             passes: plan.passes.len() as u32,
-            documents: 0,
-            bytes_done: 0,
-            bytes_total: 0,
-            ngrams: 0,
-            fill: None,
-            seconds: 0.0,
+            ..Progress::of("insert")
         };
         let sets = plan.sets.len() as f64;
         let largest = plan
@@ -165,7 +149,7 @@ impl Walk<'_> {
     /// Runs `work` on every thread; it is given a function that feeds it the keys of all documents this thread gets.
     fn pass<T: Send>(
         &mut self,
-        mut progress: Progress,
+        progress: Progress,
         fill: &dyn Fn(u64) -> Option<f64>,
         tick: Tick<'_>,
         work: impl Fn(&mut dyn FnMut(&mut dyn FnMut(usize, &[u64]))) -> T + Sync,
@@ -174,85 +158,18 @@ impl Walk<'_> {
         read.parallel_files = self.threads;
         read.digests = self.report.is_none();
         let corpus = Corpus::open(self.sources.take()?, read)?;
-        progress.bytes_total = self.sources.total_bytes();
-        let shared = Shared::default();
-        let started = Instant::now();
-        let caller = std::thread::current();
-        let results = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads)
-                .map(|_| {
-                    let (corpus, shared, work, options, caller) =
-                        (&corpus, &shared, &work, self.options, caller.clone());
-                    scope.spawn(move || {
-                        let _end = WhenDropped(|| {
-                            shared.finished.fetch_add(1, Relaxed);
-                            caller.unpark();
-                        });
-                        let mut worker = Worker::new(options);
-                        let result = work(&mut |emit| feed(corpus, shared, &mut worker, emit));
-                        (result, worker)
-                    })
-                })
-                .collect();
-            while shared.finished.load(Relaxed) < threads.len() {
-                std::thread::park_timeout(TICK);
-                progress.documents = shared.documents.load(Relaxed);
-                progress.ngrams = shared.ngrams.load(Relaxed);
-                progress.bytes_done = corpus.bytes_read();
-                progress.fill = fill(progress.ngrams);
-                progress.seconds = started.elapsed().as_secs_f64();
-                if tick(&progress) == ControlFlow::Break(()) {
-                    shared.stop.store(true, Relaxed);
-                    corpus.stop();
-                }
-            }
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        });
-        if shared.stop.load(Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        let progress = Progress {
+            bytes_total: self.sources.total_bytes(),
+            ..progress
+        };
+        let options = self.options;
+        let results = pass::run(&corpus, self.threads, progress, fill, tick, |pass| {
+            let mut worker = Worker::new(options);
+            let result = work(&mut |emit| worker.feed(pass, emit));
+            (result, worker)
+        })?;
         let report = corpus.finish()?;
         self.report.get_or_insert(report);
         Ok(results)
-    }
-}
-
-/// Feeds `emit` with the keys of block after block until none is left.
-fn feed(
-    corpus: &Corpus,
-    shared: &Shared,
-    worker: &mut Worker,
-    emit: &mut dyn FnMut(usize, &[u64]),
-) {
-    let mut block = Block::new();
-    while !shared.stop.load(Relaxed) && corpus.next_block(&mut block) {
-        let before: u64 = worker.occurrences.iter().sum();
-        let mut documents = 0;
-        block.for_each(corpus, |record| {
-            if let Ok(text) = record.text {
-                documents += 1;
-                worker.document(text, &mut *emit);
-            }
-        });
-        shared.documents.fetch_add(documents, Relaxed);
-        shared
-            .ngrams
-            .fetch_add(worker.occurrences.iter().sum::<u64>() - before, Relaxed);
-    }
-}
-
-/// Runs a closure at the end of a scope, also when it unwinds: the waiting caller must hear of a panic.
-struct WhenDropped<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for WhenDropped<F> {
-    fn drop(&mut self) {
-        (self.0)();
     }
 }

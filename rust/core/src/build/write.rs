@@ -18,7 +18,7 @@ use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
 use super::insert::{MemoryRange, Ranges, Store};
 use super::output::Output;
 use super::plan::{Plan, SetPlan};
-use super::{Progress, Tick};
+use crate::pass::{Progress, Tick};
 
 /// Payload written at once: a stop is noticed between two such pieces.
 const PIECE_BYTES: u64 = 16 << 20;
@@ -121,15 +121,9 @@ impl<'a> Writer<'a> {
         tick: Tick<'_>,
     ) -> Result<()> {
         let mut progress = Progress {
-            phase: "write",
             pass,
             passes: self.plan.passes.len() as u32,
-            documents: 0,
-            bytes_done: 0,
-            bytes_total: 0,
-            ngrams: 0,
-            fill: None,
-            seconds: 0.0,
+            ..Progress::of("write")
         };
         let mut ranges = ranges.ranges;
         let blocked: Vec<&MemoryRange> = ranges
@@ -350,15 +344,8 @@ impl<'a> Writer<'a> {
             .map(|shard| &shard.file)
             .collect();
         let mut progress = Progress {
-            phase: "sync",
-            pass: 1,
-            passes: 1,
-            documents: 0,
-            bytes_done: 0,
             bytes_total: files.len() as u64,
-            ngrams: 0,
-            fill: None,
-            seconds: 0.0,
+            ..Progress::of("sync")
         };
         let result = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {

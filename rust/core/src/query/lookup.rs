@@ -47,6 +47,16 @@ impl Index {
     }
 }
 
+impl Index {
+    /// Removes the keys of n-grams of length `n` that are in none of the indexes.
+    pub fn retain(&self, n: u32, keys: &mut Vec<u64>) {
+        let mut hits = Vec::new();
+        self.find(n, keys, &mut hits, &mut Scratch::default());
+        let mut hits = hits.iter();
+        keys.retain(|_| hits.next() == Some(&1));
+    }
+}
+
 impl OpenSet {
     fn find(&self, keys: &[u64], hits: &mut [u8], scratch: &mut Scratch) {
         let bytes: u64 = self

@@ -16,6 +16,7 @@ use crate::tokenize::{SimdPath, WordRule};
 
 use score::Buffers;
 pub use score::{DocumentScore, QueryOptions};
+pub(crate) use score::{Evidence, count, first_words, flags};
 pub use stream::{OverlapStream, Row, null_reason};
 
 /// One or several index directories; several answer as one (an n-gram is found when any of them has it).

@@ -158,24 +158,15 @@ impl<'a> Scorer<'a> {
                     ..count(&keys[start..end], &hits[start..end], seen)
                 };
                 if self.options.flags {
-                    score.flags = Some(
-                        hits[start..end]
-                            .iter()
-                            .map(|&hit| if hit != 0 { '1' } else { '0' })
-                            .collect(),
-                    );
+                    score.flags = Some(flags(&hits[start..end]));
                 }
-                if score.hits > 0
-                    && let Some(text) = self.texts.get(document)
-                {
-                    evidence(
+                if let Some(text) = self.texts.get(document) {
+                    let found = Evidence {
                         text,
-                        &mut self.tokenizer,
-                        &keys[start..end],
-                        &hits[start..end],
-                        self.options,
-                        score,
-                    );
+                        keys: &keys[start..end],
+                        hits: &hits[start..end],
+                    };
+                    found.add_to(score, &mut self.tokenizer, self.options);
                 }
                 start = end;
             }
@@ -206,8 +197,15 @@ impl Buffers {
     }
 }
 
+/// One `0` or `1` for each position.
+pub fn flags(hits: &[u8]) -> String {
+    hits.iter()
+        .map(|&hit| if hit != 0 { '1' } else { '0' })
+        .collect()
+}
+
 /// Counts positions, distinct n-grams and runs. `seen` is a reusable hash table.
-fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
+pub fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
     let mut score = DocumentScore {
         ngrams: keys.len() as u64,
         ..DocumentScore::default()
@@ -239,46 +237,57 @@ fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
     score
 }
 
-/// Fills in spans and matched n-grams.
-fn evidence(
-    text: &str,
-    tokenizer: &mut Tokenizer,
-    keys: &[u64],
-    hits: &[u8],
-    options: &QueryOptions,
-    score: &mut DocumentScore,
-) {
-    let mut words = Vec::new();
-    tokenizer.spans(text, &mut words);
-    let n = score.n as usize;
-    let covered = |i: usize| Span {
-        start: words[i].start,
-        end: words[i + n - 1].end,
-    };
-    let mut spans: Vec<(Span, usize)> = Vec::new();
-    let mut matched = std::collections::HashSet::new();
-    for (i, _) in hits.iter().enumerate().filter(|(_, hit)| **hit != 0) {
-        let span = covered(i);
-        match spans.last_mut() {
-            // n-grams that share a word belong to one span, and so do those that share a character which became several words.
-            Some((last, last_word)) if i <= *last_word || span.start < last.end => {
-                last.end = span.end.max(last.end);
-                *last_word = i + n - 1;
+/// What a document's spans and matched n-grams are made from.
+pub struct Evidence<'a> {
+    pub text: &'a str,
+    pub keys: &'a [u64],
+    pub hits: &'a [u8],
+}
+
+impl Evidence<'_> {
+    /// Fills in spans and matched n-grams, as far as they are asked for.
+    pub fn add_to(
+        &self,
+        score: &mut DocumentScore,
+        tokenizer: &mut Tokenizer,
+        options: &QueryOptions,
+    ) {
+        let Evidence { text, keys, hits } = *self;
+        if score.hits == 0 || (options.max_spans == 0 && options.max_matches == 0) {
+            return;
+        }
+        let mut words = Vec::new();
+        tokenizer.spans(text, &mut words);
+        let n = score.n as usize;
+        let covered = |i: usize| Span {
+            start: words[i].start,
+            end: words[i + n - 1].end,
+        };
+        let mut spans: Vec<(Span, usize)> = Vec::new();
+        let mut matched = std::collections::HashSet::new();
+        for (i, _) in hits.iter().enumerate().filter(|(_, hit)| **hit != 0) {
+            let span = covered(i);
+            match spans.last_mut() {
+                // n-grams that share a word belong to one span, and so do those that share a character which became several words.
+                Some((last, last_word)) if i <= *last_word || span.start < last.end => {
+                    last.end = span.end.max(last.end);
+                    *last_word = i + n - 1;
+                }
+                _ => spans.push((span, i + n - 1)),
             }
-            _ => spans.push((span, i + n - 1)),
+            if matched.len() < options.max_matches && matched.insert(keys[i]) {
+                score.matches.push(text[span.start..span.end].to_string());
+            }
         }
-        if matched.len() < options.max_matches && matched.insert(keys[i]) {
-            score.matches.push(text[span.start..span.end].to_string());
+        if options.max_spans > 0 {
+            score.spans_total = spans.len() as u64;
+            let mut points = CodePoints::new(text);
+            score.spans = spans
+                .iter()
+                .take(options.max_spans)
+                .map(|(span, _)| (points.at(span.start), points.at(span.end)))
+                .collect();
         }
-    }
-    if options.max_spans > 0 {
-        score.spans_total = spans.len() as u64;
-        let mut points = CodePoints::new(text);
-        score.spans = spans
-            .iter()
-            .take(options.max_spans)
-            .map(|(span, _)| (points.at(span.start), points.at(span.end)))
-            .collect();
     }
 }
 

@@ -7,6 +7,7 @@ use super::score::Scorer;
 use super::{DocumentScore, Index, QueryOptions};
 use crate::error::{Error, Result};
 use crate::ngram::ngram_count;
+use crate::pass::threads;
 use crate::read::{Block, Corpus, ReadReport};
 
 /// Bytes of text that a thread takes at a time, at most: about a million n-grams.
@@ -46,7 +47,7 @@ impl Index {
     ) -> Result<Vec<DocumentScore>> {
         let total: usize = texts.iter().map(|text| text.len()).sum();
         // Large groups share cache misses, but every thread has to get one.
-        let group_bytes = (total / threads(options)).clamp(1, GROUP_BYTES);
+        let group_bytes = (total / threads(options.threads)).clamp(1, GROUP_BYTES);
         let mut groups = vec![0];
         let mut bytes = 0;
         for (i, text) in texts.iter().enumerate() {
@@ -62,7 +63,7 @@ impl Index {
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
-            for _ in 0..threads(options).min(groups.len() - 1) {
+            for _ in 0..threads(options.threads).min(groups.len() - 1) {
                 scope.spawn(|| {
                     let mut scorer = Scorer::new(self, options);
                     loop {
@@ -90,13 +91,6 @@ impl Index {
         results.sort_by_key(|(group, _)| *group);
         Ok(results.into_iter().flat_map(|(_, scores)| scores).collect())
     }
-}
-
-fn threads(options: &QueryOptions) -> usize {
-    options
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
-        .max(1)
 }
 
 /// Why a text of `words` words has no n-gram.
@@ -130,7 +124,7 @@ impl OverlapStream {
         let batches = Mutex::new(Vec::new());
         let (corpus, options) = (&self.corpus, &self.options);
         std::thread::scope(|scope| {
-            for _ in 0..threads(options) {
+            for _ in 0..threads(options.threads) {
                 scope.spawn(|| {
                     let mut scorer = Scorer::new(index, options);
                     let mut block = Block::new();

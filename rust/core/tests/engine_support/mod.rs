@@ -1,4 +1,5 @@
 //! What the engine's tests share: small seeded corpora, and building with defaults.
+#![allow(dead_code)] // each test file uses some of it
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,145 @@
+//! One pass over a corpus with several threads, while the caller's thread reports progress and listens for a stop.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::read::{Block, Corpus};
+
+/// How often the caller hears of progress and is asked whether to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Where long work stands.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Progress {
+    /// What is being done, as `count`, `insert`, `write`, `sync`.
+    pub phase: &'static str,
+    /// Reading pass over the sources, from 1.
+    pub pass: u32,
+    /// How many passes there are; more than one when memory holds only a part of the filter.
+    pub passes: u32,
+    /// Documents in this pass so far.
+    pub documents: u64,
+    /// Bytes done in this phase: of the files as they are on disk, or of the index.
+    pub bytes_done: u64,
+    /// Bytes of this phase in all; 0 when not known.
+    pub bytes_total: u64,
+    /// n-gram occurrences (of all n) in this pass so far.
+    pub ngrams: u64,
+    /// Share of the filter's bits set as far as occurrences tell (an upper bound); null where there is no filter.
+    pub fill: Option<f64>,
+    /// Seconds since this phase began.
+    pub seconds: f64,
+}
+
+impl Progress {
+    /// The beginning of a phase that is done in one pass.
+    pub fn of(phase: &'static str) -> Progress {
+        Progress {
+            phase,
+            pass: 1,
+            passes: 1,
+            ..Progress::default()
+        }
+    }
+}
+
+/// Called about twenty times a second on the caller's thread; `Break` stops the work.
+pub type Tick<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+/// A thread's view of a pass.
+pub struct Pass<'a> {
+    corpus: &'a Corpus,
+    documents: AtomicU64,
+    ngrams: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Pass<'_> {
+    /// Calls `each` with block after block until none is left or the work is to stop; it returns the documents and n-grams it had.
+    pub fn for_each_block(&self, mut each: impl FnMut(&mut Block, &Corpus) -> (u64, u64)) {
+        let mut block = Block::new();
+        while !self.stop.load(Relaxed) && self.corpus.next_block(&mut block) {
+            let (documents, ngrams) = each(&mut block, self.corpus);
+            self.documents.fetch_add(documents, Relaxed);
+            self.ngrams.fetch_add(ngrams, Relaxed);
+        }
+    }
+}
+
+/// Runs `work` on each of `threads` threads. `fill` tells a filter's fill from n-gram occurrences.
+pub fn run<T: Send>(
+    corpus: &Corpus,
+    threads: usize,
+    mut progress: Progress,
+    fill: &dyn Fn(u64) -> Option<f64>,
+    tick: Tick<'_>,
+    work: impl Fn(&Pass<'_>) -> T + Sync,
+) -> Result<Vec<T>> {
+    let pass = Pass {
+        corpus,
+        documents: AtomicU64::new(0),
+        ngrams: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+    };
+    let finished = AtomicUsize::new(0);
+    let started = Instant::now();
+    let caller = std::thread::current();
+    let results = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads)
+            .map(|_| {
+                let (pass, work, finished, caller) = (&pass, &work, &finished, caller.clone());
+                scope.spawn(move || {
+                    let _end = WhenDropped(|| {
+                        finished.fetch_add(1, Relaxed);
+                        caller.unpark();
+                    });
+                    work(pass)
+                })
+            })
+            .collect();
+        while finished.load(Relaxed) < threads.len() {
+            std::thread::park_timeout(TICK);
+            progress.documents = pass.documents.load(Relaxed);
+            progress.ngrams = pass.ngrams.load(Relaxed);
+            progress.bytes_done = corpus.bytes_read();
+            progress.fill = fill(progress.ngrams);
+            progress.seconds = started.elapsed().as_secs_f64();
+            if tick(&progress) == ControlFlow::Break(()) {
+                pass.stop.store(true, Relaxed);
+                corpus.stop();
+            }
+        }
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    });
+    if pass.stop.load(Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    Ok(results)
+}
+
+/// All processors, unless the caller says otherwise.
+pub fn threads(asked: Option<usize>) -> usize {
+    asked
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+        .max(1)
+}
+
+/// Runs a closure at the end of a scope, also when it unwinds: the waiting caller must hear of a panic.
+struct WhenDropped<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for WhenDropped<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}

@@ -1,0 +1,136 @@
+//! A fixed set of keys, numbered, that is asked for far more keys than it holds.
+
+use crate::error::{Error, Result};
+use crate::filter::math::{Geometry, blocked_geometry};
+use crate::filter::{block_of, blocked, prefetch};
+use crate::memory::Words;
+
+/// Rate at which an absent key passes the filter and is looked for in the table.
+const FILTER_RATE: f64 = 0.01;
+/// Marks a free slot.
+const FREE: u32 = u32::MAX;
+
+/// Keys with numbers from 0, in the order of the keys.
+///
+/// Nearly every key that is asked for is absent. A small blocked filter, which stays in cache, says so; only what passes it costs
+/// an access to the table.
+pub struct KeyTable {
+    keys: Vec<u64>,
+    filter: Words,
+    geometry: Geometry,
+    /// Open addressing, at most half full: key and number.
+    slots: Vec<(u64, u32)>,
+}
+
+/// Reusable space for [`KeyTable::find`].
+#[derive(Default)]
+pub struct Scratch {
+    hits: Vec<u8>,
+    passing: Vec<u64>,
+}
+
+impl KeyTable {
+    /// A table of `keys`; repeats count once.
+    pub fn new(mut keys: Vec<u64>) -> Result<KeyTable> {
+        keys.sort_unstable();
+        keys.dedup();
+        if keys.len() >= FREE as usize {
+            return Err(Error::Option {
+                option: "candidates",
+                value: format!("{} distinct n-grams", keys.len()),
+                advice: format!("a scan takes fewer than {FREE}; give the candidates in parts"),
+            });
+        }
+        let geometry = blocked_geometry(keys.len().max(1) as u64, FILTER_RATE)
+            .expect("the rate is possible for as many keys as have 32-bit numbers");
+        let no_memory = |_| Error::NoRoom {
+            needed: geometry.blocks * 64,
+            available: crate::memory::available().unwrap_or(0),
+            place: "memory".into(),
+            detail: "n-grams of the candidates".into(),
+            advice: "give the candidates in parts".into(),
+        };
+        let mut filter =
+            Words::zeroed(geometry.blocks as usize * blocked::BLOCK_WORDS).map_err(no_memory)?;
+        keys.iter()
+            .for_each(|&key| blocked::insert(filter.as_mut_slice(), key, geometry));
+        let mut slots = vec![(0, FREE); (keys.len() * 2).max(2)];
+        for (number, &key) in keys.iter().enumerate() {
+            let mut slot = block_of(key, slots.len() as u64) as usize;
+            while slots[slot].1 != FREE {
+                slot = (slot + 1) % slots.len();
+            }
+            slots[slot] = (key, number as u32);
+        }
+        Ok(KeyTable {
+            keys,
+            filter,
+            geometry,
+            slots,
+        })
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The number of `key`, if it is there.
+    pub fn number(&self, key: u64) -> Option<u32> {
+        let mut slot = block_of(key, self.slots.len() as u64) as usize;
+        loop {
+            match self.slots[slot] {
+                (_, FREE) => return None,
+                (held, number) if held == key => return Some(number),
+                _ => slot = (slot + 1) % self.slots.len(),
+            }
+        }
+    }
+
+    /// Appends the numbers of those `keys` that are there, in their order and with repeats, to `found`.
+    pub fn find(&self, keys: &[u64], scratch: &mut Scratch, found: &mut Vec<u32>) {
+        let Scratch { hits, passing } = scratch;
+        hits.clear();
+        hits.resize(keys.len(), 0);
+        // SAFETY: the filter holds every block of its geometry.
+        unsafe {
+            blocked::contains_batch(self.filter.as_ptr(), 0, keys, self.geometry, hits);
+        }
+        passing.resize(keys.len(), 0);
+        let mut count = 0;
+        for (&key, &hit) in keys.iter().zip(hits.iter()) {
+            passing[count] = key;
+            count += usize::from(hit);
+        }
+        let passing = &passing[..count];
+        for &key in passing {
+            prefetch(&raw const self.slots[block_of(key, self.slots.len() as u64) as usize]);
+        }
+        found.extend(passing.iter().filter_map(|&key| self.number(key)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::finalize;
+
+    #[test]
+    fn finds_every_key_and_no_other() {
+        for count in [0u64, 1, 2, 1000, 50_000] {
+            let keys: Vec<u64> = (0..count).map(finalize).collect();
+            let table = KeyTable::new(keys.iter().chain(&keys).copied().collect()).unwrap();
+            assert_eq!(table.len(), count as usize);
+            let asked: Vec<u64> = (0..count * 3).map(finalize).chain([0, u64::MAX]).collect();
+            let mut found = Vec::new();
+            table.find(&asked, &mut Scratch::default(), &mut found);
+            let mut sorted = keys.clone();
+            sorted.sort_unstable();
+            let right: Vec<u32> = asked
+                .iter()
+                .filter_map(|key| sorted.binary_search(key).ok().map(|number| number as u32))
+                .collect();
+            assert_eq!(found, right);
+        }
+    }
+}
