@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, ScanOptions, WordRule
+from ngramscope.index.options import BuildOptions, MergeOptions, QueryOptions, ReadOptions, ScanOptions, WordRule
 
 __all__ = [
     "FILTER_KINDS",
@@ -27,6 +27,8 @@ __all__ = [
     "ScanBatch",
     "__version__",
     "build",
+    "merge",
+    "plan",
     "words",
 ]
 
@@ -239,6 +241,18 @@ def build(
     stream: tuple[int, str] | None = None,
 ) -> str:
     """Builds an index of `paths` and `stream` in the folder `out`; returns the summary as JSON."""
+
+def plan(paths: Sequence[str], options: BuildOptions, *, progress: Callable[[Progress], object] | None = None) -> str:
+    """Counts the n-grams of `paths` and chooses the geometry of their index; returns it with what it takes as JSON."""
+
+def merge(
+    parts: Sequence[str],
+    out: str | os.PathLike[str],
+    options: MergeOptions,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+) -> str:
+    """Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON."""
 
 def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
     """Bounds of the words of `text`, in code points."""

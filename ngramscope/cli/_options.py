@@ -13,7 +13,16 @@ from ngramscope.cli._console import Console
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
 from ngramscope.sizes import format_size
 
-__all__ = ["Command", "asked_rule_options", "build_options", "console_options", "group", "read_options", "rule_options"]
+__all__ = [
+    "Command",
+    "asked_rule_options",
+    "build_options",
+    "console_options",
+    "geometry_options",
+    "group",
+    "read_options",
+    "rule_options",
+]
 
 Command = Callable[..., int]
 Decorator = Callable[[Command], Command]
@@ -111,8 +120,8 @@ asked_rule_options = group(
 )
 
 
-build_options = group(
-    "build",
+geometry_options = group(
+    "geometry",
     _values,
     [
         click.option(
@@ -132,6 +141,13 @@ build_options = group(
             help="Distinct n-grams to size for; without it a first pass counts them.",
         ),
         click.option("--shards", type=int, metavar="N", help="Files for each n; default: by size."),
+    ],
+)  # fmt: skip
+
+build_options = group(
+    "build",
+    _values,
+    [
         click.option("--threads", type=int, metavar="N", help="Default: every core."),
         click.option(
             "--memory", metavar="SIZE",
@@ -142,6 +158,12 @@ build_options = group(
         click.option("--accept-overfull", is_flag=True, help="Keep a filter above 1.05 times its target rate."),
         click.option("--name", metavar="NAME", help="Name of the corpus, kept in the index."),
         click.option("--spool", is_flag=True, help="Keep a compressed temporary copy of what can be read only once."),
+        click.option(
+            "--part", metavar="I/K",
+            help="Index every K-th file only, in the order of names, beginning with number I; see ngramscope merge.",
+        ),
+        click.option("--plan", metavar="FILE", help="Take the geometry from a plan file, so that parts can be merged."),
+        click.option("--like", metavar="DIR", help="Take the geometry from this index, so that both can be merged."),
     ],
 )  # fmt: skip
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import click
 
-from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
-from ngramscope.cli._left_out import left_out
-from ngramscope.cli._options import build_options, console_options, read_options, rule_options
-from ngramscope.index.build import BuildReport, build_index
+from ngramscope.cli._options import build_options, console_options, geometry_options, read_options, rule_options
+from ngramscope.cli._show_build import show_build
+from ngramscope.index.build import build_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, index_folder
-from ngramscope.sizes import counted, format_count, format_distinct, format_size
 
 __all__ = ["command"]
 
@@ -21,6 +19,7 @@ __all__ = ["command"]
 @click.argument("corpus", nargs=-1)
 @click.option("--out", metavar="DIR", help="Folder of the index.  [default: $NGRAMSCOPE_INDEX, else ./ngramscope-index]")
 @click.option("--manifest", metavar="FILE", help="A corpus manifest (TOML), instead of CORPUS.")
+@geometry_options
 @build_options
 @rule_options
 @read_options
@@ -29,6 +28,7 @@ def command(
     corpus: tuple[str, ...],
     out: str | None,
     manifest: str | None,
+    geometry: dict[str, Any],
     build: dict[str, Any],
     rule: WordRule,
     read: ReadOptions,
@@ -51,34 +51,8 @@ def command(
         if not manifest.endswith(".toml"):
             raise click.UsageError(f"--manifest: {manifest}: a manifest's name ends in .toml")
         corpus = (manifest,)
-    options = BuildOptions(read=read, rule=rule, **build)
+    options = BuildOptions(read=read, rule=rule, **geometry, **build)
     folder = index_folder(out)
     with console.open():
         report = build_index(corpus, folder, options, progress=console.progress)
-        if console.as_json:
-            console.result({"path": str(folder), "manifest": report.manifest, **report.details, "warnings": report.warnings})
-        else:
-            console.say(_summary(report))
-    return _exit.PARTIAL if report.partial else 0
-
-
-def _summary(report: BuildReport) -> str:
-    manifest = report.manifest
-    counts = manifest["counts"]
-    seconds = report.details["seconds"]
-    lines = [
-        f"read {counted(counts['documents'], 'document')} with {counted(counts['words'], 'word')} "
-        f"from {counted(len(manifest['sources']), 'file')}"
-    ]
-    lines.extend(f"  left out: {line}" for line in left_out(report.details["report"]["sources"]))
-    for keys in manifest["sets"]:
-        distinct = format_distinct(keys["distinct"], keys["kind"])
-        rate = f", filled to {keys['fill']:.1%}" if keys["fill"] is not None else ""
-        lines.append(
-            f"n = {keys['n']}: {format_count(keys['occurrences'])} n-grams, {distinct} distinct{rate}; "
-            f"false-positive rate {keys['rate']:.3g}"
-        )
-    size = format_size(report.details["index_bytes"])
-    demo = ", a DEMONSTRATION index" if manifest["demo"] else ""
-    lines.append(f"wrote {report.path} ({size}{demo}) in {seconds['total']:.1f} s")
-    return "\n".join(lines)
+        return show_build(report, console)

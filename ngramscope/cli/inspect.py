@@ -46,8 +46,9 @@ def command(indexes: tuple[str, ...], console: Console) -> int:
 def _describe(index: dict[str, Any]) -> str:
     words, counts = index["words"], index["counts"]
     rule = f"{words['mode']} (Unicode {words['unicode']}), normalize {words['normalization']}"
+    part = f", part {index['part']['part']} of {index['part']['of']}" if "part" in index else ""
     lines = [
-        f"{index['path']}: {index['name'] or 'unnamed'}{' (DEMONSTRATION)' if index['demo'] else ''}",
+        f"{index['path']}: {index['name'] or 'unnamed'}{part}{' (DEMONSTRATION)' if index['demo'] else ''}",
         f"  content id  {index['content_id']}, format {index['format_version']}, built by ngramscope {index['tool_version']}",
         f"  words       {rule}{', lower-cased' if words['lowercase'] else ''}",
         f"  hash        {index['hash']}",

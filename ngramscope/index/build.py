@@ -18,10 +18,10 @@ from ngramscope._core import Progress
 from ngramscope.corpus.feed import Feeder
 from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
 from ngramscope.errors import UsageError
-from ngramscope.index.options import BuildOptions
+from ngramscope.index.options import BuildOptions, MergeOptions
 from ngramscope.index.texts import check_texts
 
-__all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index"]
+__all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index", "merge_indexes", "plan_index"]
 
 PathLike = str | os.PathLike[str]
 ProgressCallback = Callable[[Progress], None]
@@ -91,6 +91,47 @@ def build_index(
             return _build_stdlib(manifest, out, options, progress)
         return _run(manifest.sources(), out, _with_manifest(manifest, options), progress)
     return _run(paths, out, options, progress)
+
+
+def plan_index(
+    sources: Sequence[PathLike], options: BuildOptions, *, progress: ProgressCallback | None = None
+) -> dict[str, Any]:
+    """Choose the geometry that an index of `sources` would have; builds nothing.
+
+    Without ``expected_ngrams`` the sources are read once and their distinct n-grams are estimated, as a build does first.
+
+    Returns
+    -------
+    dict
+        ``layout`` (the content of a plan file), ``index_bytes``, ``memory`` and ``passes`` (with that memory), ``report``
+        (what was read; None with ``expected_ngrams``), ``seconds``.
+
+    Raises
+    ------
+    UsageError, InputError
+        An option or file that cannot be used.
+    """
+    plan: dict[str, Any] = json.loads(_core.plan([os.fspath(each) for each in sources], options, progress=progress))
+    return plan
+
+
+def merge_indexes(
+    parts: Sequence[PathLike], out: Path, options: MergeOptions, *, progress: ProgressCallback | None = None
+) -> BuildReport:
+    """Merge the indexes in the folders `parts` into one in the folder `out`.
+
+    Parts of one corpus that were built with the same plan come out byte for byte as the index that a single build makes.
+
+    Raises
+    ------
+    UsageError
+        Parts are missing, or `out` holds an index already.
+    IndexFormatError, MismatchError
+        Indexes that are damaged, differ in rules or geometry, or have read the same file.
+    """
+    folders = [os.fspath(each) for each in parts]
+    logger.info("merging %s into %s", ", ".join(folders), out)
+    return _report(out, _core.merge(folders, os.fspath(out), options, progress=progress))
 
 
 def _run(paths: list[str], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:

@@ -12,9 +12,18 @@ from typing import Any, cast
 
 from ngramscope import _core
 from ngramscope.errors import MismatchError, UsageError
-from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index
+from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index, merge_indexes
 from ngramscope.index.explain import explain_text
-from ngramscope.index.options import BuildOptions, QueryOptions, ReadOptions, WordRule, default_index, index_folder, lengths
+from ngramscope.index.options import (
+    BuildOptions,
+    MergeOptions,
+    QueryOptions,
+    ReadOptions,
+    WordRule,
+    default_index,
+    index_folder,
+    lengths,
+)
 from ngramscope.index.summary import index_warnings
 from ngramscope.index.table import Objects, OverlapTable
 from ngramscope.index.texts import as_decimals, as_strings, check_texts
@@ -104,6 +113,9 @@ class Index:
         accept_overfull: bool = False,
         name: str | None = None,
         spool: bool = False,
+        plan: PathLike | None = None,
+        like: PathLike | None = None,
+        part: tuple[int, int] | str | None = None,
         text_key: str = ReadOptions.text_key,
         id_key: str = ReadOptions.id_key,
         include: Sequence[str] = (),
@@ -130,7 +142,7 @@ class Index:
             Folder of the index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
         n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, threads, memory, force
             See `BuildOptions` and `WordRule`.
-        accept_overfull, name, spool
+        accept_overfull, name, spool, plan, like, part
             See `BuildOptions`.
         text_key, id_key, include, exclude, text_lines, max_record_size, max_window_log, max_column_chunk
             See `ReadOptions`.
@@ -169,10 +181,51 @@ class Index:
             accept_overfull=accept_overfull,
             name=name,
             spool=spool,
+            plan=plan,
+            like=like,
+            part=part,
         )
         folder = index_folder(out)
         paths = (sources,) if isinstance(sources, str | os.PathLike) else tuple(sources)
         report = build_index(paths, folder, options, texts=texts, progress=progress)
+        index = cls.open(folder)
+        index.build_report = report
+        return index
+
+    @classmethod
+    def merge(
+        cls,
+        parts: Sequence[PathLike],
+        out: PathLike | None = None,
+        *,
+        name: str | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
+        force: bool = False,
+        accept_overfull: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> Index:
+        """Merge indexes into one and open it. Parameters have the names and defaults of ``ngramscope merge``.
+
+        Parameters
+        ----------
+        parts
+            Folders of indexes that were built with the same geometry (``plan``, ``like`` or ``expected_ngrams``).
+        out
+            Folder of the merged index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
+        name, threads, memory, force, accept_overfull
+            See `MergeOptions`.
+        progress
+            Called some twenty times a second with a `Progress`, on the calling thread.
+
+        Raises
+        ------
+        UsageError, MismatchError, IndexFormatError, ResourceError
+            Nothing is left under `out`.
+        """
+        options = MergeOptions(threads=threads, memory=memory, force=force, accept_overfull=accept_overfull, name=name)
+        folder = index_folder(out)
+        report = merge_indexes(parts, folder, options, progress=progress)
         index = cls.open(folder)
         index.build_report = report
         return index

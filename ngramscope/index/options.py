@@ -29,6 +29,7 @@ __all__ = [
     "DEFAULT_INDEX",
     "INDEX_VARIABLE",
     "BuildOptions",
+    "MergeOptions",
     "QueryOptions",
     "ReadOptions",
     "ScanOptions",
@@ -161,6 +162,10 @@ class BuildOptions:
         Name of the corpus, kept in the index.
     spool
         Keep a compressed temporary copy of sources that can be read only once.
+    plan, like
+        Take the geometry from a plan file, or from an index, so that the result can be merged with others that did.
+    part
+        (i, k) or ``"i/k"``: index only every k-th file in the order of names, beginning with number i.
     """
 
     read: ReadOptions
@@ -177,9 +182,16 @@ class BuildOptions:
     name: str | None = None
     spool: bool = False
     demo: bool = False
+    plan: str | os.PathLike[str] | None = None
+    like: str | os.PathLike[str] | None = None
+    part: tuple[int, int] | str | None = None
 
     def __post_init__(self) -> None:
         _settle(self, "n", lengths(self.n))
+        if self.plan is not None and self.like is not None:
+            raise UsageError("--plan, --like: give one of them")
+        if self.part is not None:
+            _settle(self, "part", _part(self.part))
         if not self.n:
             raise UsageError("--n: no length given; give at least one, as --n 7")
         _choice("--filter", self.filter, FILTER_KINDS)
@@ -194,6 +206,32 @@ class BuildOptions:
             _switch(f"--{option.replace('_', '-')}", getattr(self, option))
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise UsageError(f"--name: {self.name!r} is not possible; a string with something in it")
+        if self.memory is not None:
+            _settle(self, "memory", parse_size(self.memory, option="--memory"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeOptions:
+    """How indexes are merged.
+
+    Parameters
+    ----------
+    threads, memory, force, accept_overfull
+        See `BuildOptions`.
+    name
+        Name of the merged corpus; None keeps that of the parts, if they agree.
+    """
+
+    threads: int | None = None
+    memory: int | str | None = None
+    force: bool = False
+    accept_overfull: bool = False
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        _optional("--threads", self.threads, 1, 4096)
+        _switch("--force", self.force)
+        _switch("--accept-overfull", self.accept_overfull)
         if self.memory is not None:
             _settle(self, "memory", parse_size(self.memory, option="--memory"))
 
@@ -294,6 +332,17 @@ def _integer(option: str, value: Any, low: int, high: int) -> None:
 def _optional(option: str, value: Any, low: int, high: int) -> None:
     if value is not None:
         _integer(option, value, low, high)
+
+
+def _part(value: Any) -> tuple[int, int]:
+    parts = value.split("/") if isinstance(value, str) else value
+    try:
+        part, of = (int(each) for each in parts)
+    except (TypeError, ValueError):
+        raise UsageError(f"--part: {value!r} is not possible; write i/k, as 1/16") from None
+    if not 1 <= part <= of < 1 << 32:
+        raise UsageError(f"--part: {value!r} is not possible; i/k with i from 1 to k")
+    return part, of
 
 
 def _switch(option: str, value: Any) -> None:

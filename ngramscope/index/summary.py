@@ -175,6 +175,8 @@ def index_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def index_warnings(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
     """What a reader of any number from these indexes has to know."""
     warnings = []
+    manifests = list(manifests)
+    there = {(each["part"]["part"], each["part"]["of"]) for each in manifests if "part" in each}
     for manifest in manifests:
         label = manifest["name"] or manifest["content_id"][:16]
         if manifest["demo"]:
@@ -187,6 +189,12 @@ def index_warnings(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
                 f"index {label} is INCOMPLETE: some inputs were left out when it was built, so true overlap may be higher; "
                 "ngramscope inspect lists them"
             )
+        if "part" in manifest:
+            part, of = manifest["part"]["part"], manifest["part"]["of"]
+            if any((each, of) not in there for each in range(1, of + 1)):
+                warnings.append(
+                    f"index {label} is PART {part} of {of}: without the others true overlap may be higher; merge or name all"
+                )
         for keys in manifest["sets"]:
             if keys["occurrences"] == 0:
                 warnings.append(

@@ -192,6 +192,54 @@ pub enum Error {
         free: u64,
     },
 
+    /// A plan file is not what it has to be.
+    #[error("{}: not a plan that can be used: {why}; make it again with `ngramscope plan`", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+
+    /// Two indexes that were not built alike.
+    #[error(
+        "{}: cannot be merged with {}: {what} is {ours} here and {theirs} there; build both with the same options and the same \
+         --plan, --like or --expected-ngrams", path.display(), first.display()
+    )]
+    Unmergeable {
+        /// One index.
+        path: PathBuf,
+        /// The other.
+        first: PathBuf,
+        /// What differs.
+        what: &'static str,
+        /// Its value in one.
+        ours: String,
+        /// Its value in the other.
+        theirs: String,
+    },
+
+    /// Two parts have read the same file.
+    #[error(
+        "{}: cannot be merged with {}: both have read {source_name}, which would count twice; leave one of them out",
+        path.display(), other.display()
+    )]
+    CommonSource {
+        /// One index.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// The source.
+        source_name: String,
+    },
+
+    /// Parts are missing.
+    #[error("parts are missing: {missing}; build and name them too")]
+    MissingParts {
+        /// Their numbers.
+        missing: String,
+    },
+
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -211,8 +259,12 @@ impl Error {
             Error::NoIndex { .. }
             | Error::Damaged { .. }
             | Error::Replaced { .. }
+            | Error::Plan { .. }
+            | Error::Unmergeable { .. }
+            | Error::CommonSource { .. }
             | Error::Version { .. }
             | Error::Mismatch { .. } => Category::Index,
+            Error::MissingParts { .. } => Category::Usage,
             Error::Overfull { .. }
             | Error::NoRoom { .. }
             | Error::Io { .. }

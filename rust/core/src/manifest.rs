@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
 use crate::filter::math::Geometry;
+use crate::read::{Source, SourceReport};
 use crate::shard::FORMAT_VERSION;
-use crate::tokenize::WordRule;
+use crate::tokenize::{UNICODE_VERSION, WordRule};
 
 /// Name of the manifest in an index folder.
 pub const MANIFEST_NAME: &str = "index.json";
@@ -36,6 +37,9 @@ pub struct Manifest {
     pub demo: bool,
     /// Some inputs were left out, wholly or in part; `sources` says which.
     pub partial: bool,
+    /// Of an index of a part of the files: which part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartOf>,
     /// How text becomes words.
     pub words: WordSettings,
     /// How words become keys.
@@ -66,6 +70,16 @@ pub struct WordSettings {
     pub unicode: String,
 }
 
+impl WordSettings {
+    /// A rule with the tables of this program.
+    pub fn of(rule: &WordRule) -> WordSettings {
+        WordSettings {
+            rule: rule.clone(),
+            unicode: UNICODE_VERSION.into(),
+        }
+    }
+}
+
 impl std::fmt::Display for WordSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (Unicode {})", self.rule, self.unicode)
@@ -94,6 +108,80 @@ pub struct Counts {
     pub words: u64,
     /// Records without usable text, by reason.
     pub unusable: std::collections::BTreeMap<crate::read::Reason, u64>,
+}
+
+impl Counts {
+    /// Adds what was read of a source.
+    pub fn add_source(&mut self, source: &SourceReport) {
+        self.records += source.records;
+        self.documents += source.documents;
+        for (reason, count) in &source.unusable {
+            *self.unusable.entry(*reason).or_default() += count;
+        }
+    }
+
+    /// Adds the totals of another part.
+    pub fn add(&mut self, other: &Counts) {
+        self.records += other.records;
+        self.documents += other.documents;
+        self.words += other.words;
+        for (reason, count) in &other.unusable {
+            *self.unusable.entry(*reason).or_default() += count;
+        }
+    }
+}
+
+/// Every `of`-th file, beginning with number `part`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartOf {
+    /// Number of the part, from 1.
+    pub part: u32,
+    /// How many parts there are.
+    pub of: u32,
+}
+
+impl PartOf {
+    /// Takes this part of the files, which are put in the order of their names first.
+    pub fn choose(self, sources: Vec<Source>) -> Result<Vec<Source>> {
+        let refuse = |value: String, advice: &str| {
+            Err(Error::Option {
+                option: "--part",
+                value,
+                advice: advice.into(),
+            })
+        };
+        let spelled = format!("{}/{}", self.part, self.of);
+        if !(1..=self.of).contains(&self.part) {
+            return refuse(spelled, "write i/k, with i from 1 to k");
+        }
+        let mut files = Vec::new();
+        for source in sources {
+            match source {
+                Source::File(file) => files.push(file),
+                Source::Stream(name, _) => {
+                    return refuse(
+                        spelled,
+                        &format!("{name} is no file; parts are made of files"),
+                    );
+                }
+            }
+        }
+        if files.len() < self.of as usize {
+            return refuse(
+                spelled,
+                &format!(
+                    "there are only {} files; make fewer parts, or cut the files first",
+                    files.len()
+                ),
+            );
+        }
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        let part = files
+            .into_iter()
+            .skip(self.part as usize - 1)
+            .step_by(self.of as usize);
+        Ok(part.map(Source::File).collect())
+    }
 }
 
 /// How large a set was made.
@@ -184,6 +272,12 @@ impl Manifest {
         }
         self.content_id = id;
         Ok(())
+    }
+
+    /// Puts the sources in an order that does not depend on how they were given.
+    pub fn sort_sources(&mut self) {
+        self.sources
+            .sort_by(|a, b| (&a.name, a.bytes, &a.blake3).cmp(&(&b.name, b.bytes, &b.blake3)));
     }
 
     /// The file's text.

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::error;
-use crate::options::{BuildArguments, ReadArguments};
+use crate::options::{BuildArguments, MergeArguments, ReadArguments};
 use crate::stream::StoppableReader;
 use crate::watch::{Watch, run, step};
 
@@ -37,6 +37,46 @@ pub fn build_index(
     let sources = sources(py, &paths, &options.read, stream, &mut watch)?;
     let options = options.to_core(py)?;
     let outcome = py.detach(|| build::build(sources, &out, &options, &mut |step| watch.tick(step)));
+    finish(py, watch, outcome)
+}
+
+/// Counts the n-grams of `paths` and chooses the geometry of their index; returns it with what it takes as JSON.
+#[pyfunction(name = "plan")]
+#[pyo3(signature = (paths, options, *, progress = None))]
+pub fn plan_index(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: BuildArguments,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut watch = Watch::new(progress);
+    let sources = sources(py, &paths, &options.read, None, &mut watch)?;
+    let options = options.to_core(py)?;
+    let outcome = py.detach(|| build::plan(sources, &options, &mut |step| watch.tick(step)));
+    finish(py, watch, outcome)
+}
+
+/// Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON.
+#[pyfunction(name = "merge")]
+#[pyo3(signature = (parts, out, options, *, progress = None))]
+pub fn merge_indexes(
+    py: Python<'_>,
+    parts: Vec<PathBuf>,
+    out: PathBuf,
+    options: MergeArguments,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut watch = Watch::new(progress);
+    let options = options.to_core();
+    let outcome = py.detach(|| build::merge(&parts, &out, &options, &mut |step| watch.tick(step)));
+    finish(py, watch, outcome)
+}
+
+fn finish(
+    py: Python<'_>,
+    mut watch: Watch,
+    outcome: ngramscope_core::Result<impl serde::Serialize>,
+) -> PyResult<String> {
     match (watch.take(), outcome) {
         (Some(raised), _) => Err(raised),
         (None, Ok(summary)) => to_json(&summary),

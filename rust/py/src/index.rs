@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
-use ngramscope_core::pass::Progress as CoreProgress;
 use ngramscope_core::error::Error;
+use ngramscope_core::pass::Progress as CoreProgress;
 use ngramscope_core::query::{Index, OverlapStream, QueryOptions, Row, null_reason};
 use ngramscope_core::read::{Corpus, Source};
 use ngramscope_core::tokenize::WordMode;

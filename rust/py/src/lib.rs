@@ -69,5 +69,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::ScanBatch>()?;
     module.add_class::<watch::Progress>()?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
+    module.add_function(wrap_pyfunction!(build::plan_index, module)?)?;
+    module.add_function(wrap_pyfunction!(build::merge_indexes, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)
 }

@@ -1,14 +1,17 @@
 //! The option objects of `ngramscope.index.options`, read attribute by attribute. Ranges are checked there and in the core.
 
-use ngramscope_core::build::BuildOptions;
+use std::path::PathBuf;
+
+use ngramscope_core::build::{BuildOptions, Layout, MergeOptions};
 use ngramscope_core::filter::FilterKind;
+use ngramscope_core::manifest::{Manifest, PartOf};
 use ngramscope_core::query::QueryOptions;
 use ngramscope_core::read::ReadOptions;
 use ngramscope_core::scan::ScanOptions;
 use ngramscope_core::tokenize::{Normalization, WordMode, WordRule};
 use pyo3::prelude::*;
 
-use crate::error::usage;
+use crate::error::{to_python, usage};
 
 /// Names of the word modes, in the order of the documentation.
 pub const WORD_MODES: [(&str, WordMode); 4] = [
@@ -103,12 +106,20 @@ pub struct BuildArguments {
     name: Option<String>,
     spool: bool,
     demo: bool,
+    plan: Option<PathBuf>,
+    like: Option<PathBuf>,
+    part: Option<(u32, u32)>,
 }
 
 impl BuildArguments {
     /// For the core.
     pub fn to_core(&self, py: Python<'_>) -> PyResult<BuildOptions> {
         let rule = self.rule.to_core(py)?;
+        let layout = match (&self.plan, &self.like) {
+            (Some(plan), _) => Some(Layout::read(plan)),
+            (None, Some(index)) => Some(Manifest::read(index).map(|of| Layout::of_index(&of))),
+            (None, None) => None,
+        };
         let kinds = FilterKind::ALL.map(|kind| (kind.name(), kind));
         Ok(BuildOptions {
             ns: self.n.clone(),
@@ -123,9 +134,34 @@ impl BuildArguments {
             spool: self.spool,
             name: self.name.clone(),
             demo: self.demo,
+            layout: layout.transpose().map_err(|error| to_python(py, error))?,
+            part: self.part.map(|(part, of)| PartOf { part, of }),
             read: self.read.to_core(rule.mode == WordMode::Ids),
             rule,
         })
+    }
+}
+
+/// `MergeOptions`.
+#[derive(FromPyObject)]
+pub struct MergeArguments {
+    threads: Option<usize>,
+    memory: Option<u64>,
+    force: bool,
+    accept_overfull: bool,
+    name: Option<String>,
+}
+
+impl MergeArguments {
+    /// For the core.
+    pub fn to_core(&self) -> MergeOptions {
+        MergeOptions {
+            threads: self.threads,
+            memory: self.memory,
+            force: self.force,
+            accept_overfull: self.accept_overfull,
+            name: self.name.clone(),
+        }
     }
 }
 

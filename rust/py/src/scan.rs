@@ -51,7 +51,10 @@ impl PyScan {
     /// Holds `candidates` and streams `corpus` by. With `index`, n-grams that it lacks are taken for absent, and its word rule holds.
     #[new]
     #[pyo3(signature = (candidates, corpus, read, corpus_read, rule, query, scan, index = None, progress = None))]
-    #[expect(clippy::too_many_arguments, reason = "all of them by name on the Python side")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "all of them by name on the Python side"
+    )]
     fn run(
         py: Python<'_>,
         candidates: Vec<PathBuf>,
@@ -184,7 +187,10 @@ impl ScanBatch {
                 .iter()
                 .map(|score| score.sources.iter().map(document).collect())
                 .collect(),
-            occurrences: scores.iter().map(|score| score.occurrences.clone()).collect(),
+            occurrences: scores
+                .iter()
+                .map(|score| score.occurrences.clone())
+                .collect(),
             documents: scores.into_iter().map(|score| score.documents).collect(),
         }
     }

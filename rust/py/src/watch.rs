@@ -6,8 +6,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ngramscope_core::pass::Progress as CoreProgress;
 use ngramscope_core::error::Error;
+use ngramscope_core::pass::Progress as CoreProgress;
 use pyo3::prelude::*;
 
 use crate::error::to_python;

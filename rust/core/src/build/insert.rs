@@ -185,6 +185,33 @@ impl MemoryRange {
         }
     }
 
+    /// Adds the bits of blocks from `first_block` on.
+    ///
+    /// # Safety
+    /// This is a blocked range that has these blocks, and no other thread is at them.
+    pub unsafe fn unite(&self, first_block: u64, blocks: &[u64]) {
+        let Store::Blocked { words, .. } = &self.store else {
+            unreachable!("a blocked range")
+        };
+        let start = (first_block - self.window.blocks.start) as usize * blocked::BLOCK_WORDS;
+        // SAFETY: the caller vouches for the place.
+        let ours =
+            unsafe { std::slice::from_raw_parts_mut(words.as_ptr().add(start), blocks.len()) };
+        ours.iter_mut()
+            .zip(blocks)
+            .for_each(|(ours, theirs)| *ours |= theirs);
+    }
+
+    /// Adds sorted keys, all of which lie in this range.
+    pub fn add_keys(&self, keys: &[u64]) {
+        let region = |key: u64| {
+            (block_of(key, self.geometry.blocks) - self.window.blocks.start) >> self.shift
+        };
+        for same in keys.chunk_by(|&a, &b| region(a) == region(b)) {
+            self.apply(region(same[0]) as usize, same);
+        }
+    }
+
     /// Applies keys of one region.
     fn apply(&self, region: usize, keys: &[u64]) {
         match &self.store {

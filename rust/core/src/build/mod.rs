@@ -7,6 +7,8 @@
 //! ```
 
 mod insert;
+mod layout;
+mod merge;
 mod output;
 mod plan;
 mod walk;
@@ -19,13 +21,23 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
-use crate::manifest::{Counts, FORMAT_NAME, KeySet, Manifest, ReadingSettings, WordSettings};
+use crate::manifest::{
+    Counts, FORMAT_NAME, KeySet, Manifest, PartOf, ReadingSettings, WordSettings,
+};
 use crate::pass::{self, Tick};
 use crate::read::{ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
-use crate::tokenize::{UNICODE_VERSION, WordRule};
+use crate::tokenize::WordRule;
 
+pub use layout::{Layout, PLAN_FORMAT, PLAN_VERSION, SetLayout};
+pub use merge::{MergeOptions, merge};
 pub use plan::{MAX_SHARDS, MINIMUM_MEMORY};
+
+use insert::Ranges;
+use output::Output;
+use plan::Plan;
+use walk::Inserted;
+use write::Writer;
 
 /// What to build.
 #[derive(Clone, Debug)]
@@ -56,6 +68,10 @@ pub struct BuildOptions {
     pub name: Option<String>,
     /// Mark the index as a demo.
     pub demo: bool,
+    /// Build with this geometry, whatever the number of n-grams.
+    pub layout: Option<Layout>,
+    /// Only a part of the files.
+    pub part: Option<PartOf>,
     /// How to read.
     pub read: ReadOptions,
 }
@@ -102,84 +118,202 @@ pub fn build(
     options: &BuildOptions,
     tick: Tick<'_>,
 ) -> Result<BuildSummary> {
-    let started = Instant::now();
     let options = plan::check_options(options)?;
-    let threads = pass::threads(options.threads);
-    let mut output = output::Output::open(out, options.force)?;
-    let mut warnings = output.stale_files();
-    let mut seconds = Seconds::default();
-
-    let sources = output::Rereadable::new(sources, options.spool, &output, tick)?;
+    if let Some(layout) = &options.layout {
+        layout.check(&options)?;
+    }
+    if options.part.is_some() && options.layout.is_none() && options.expected_ngrams.is_none() {
+        return Err(Error::Option {
+            option: "--part",
+            value: "a part by itself".into(),
+            advice: "parts must have the same size to be merged: give all of them the same --expected-ngrams, --plan or --like"
+                .into(),
+        });
+    }
+    let sources = match options.part {
+        Some(part) => part.choose(sources)?,
+        None => sources,
+    };
+    let mut assembly = Assembly::open(out, options.force, options.threads)?;
+    let sources = output::Rereadable::new(sources, options.spool, &assembly.output, tick)?;
     let mut walk = walk::Walk {
         sources: &sources,
         options: &options,
-        threads,
+        threads: assembly.threads,
         report: None,
     };
-
-    let counted = if options.expected_ngrams.is_none() {
+    let counted = if options.expected_ngrams.is_none() && options.layout.is_none() {
         sources.require_rereadable()?;
         let begun = Instant::now();
         let counted = walk.count(tick)?;
-        seconds.count = begun.elapsed().as_secs_f64();
+        assembly.seconds.count = begun.elapsed().as_secs_f64();
         Some(counted)
     } else {
         None
     };
-    let plan = plan::Plan::new(&options, counted.as_deref(), out)?;
-    warnings.extend(plan.announcements());
+    let plan = match &options.layout {
+        Some(layout) => Plan::of_layout(layout, options.memory),
+        None => Plan::new(&options, counted.as_deref())?,
+    };
     if plan.passes.len() > 1 {
         sources.require_rereadable()?;
     }
-
-    let mut writer = write::Writer::new(&plan, &output)?;
-    let mut occurrences = vec![0; options.ns.len()];
-    let mut words = 0;
-    for (number, pass) in plan.passes.iter().enumerate() {
-        let begun = Instant::now();
-        let ranges = insert::Ranges::new(&plan, pass)?;
-        let inserted = walk.insert(&plan, &ranges, number as u32 + 1, tick)?;
-        (occurrences, words) = (inserted.occurrences, inserted.words);
-        let written = Instant::now();
-        seconds.insert += (written - begun).as_secs_f64();
-        writer.write(ranges, threads, number as u32 + 1, tick)?;
-        seconds.write += written.elapsed().as_secs_f64();
-    }
-
-    let sets = writer.finish(&occurrences)?;
-    for set in sets.iter().filter(|set| set.overfull) {
-        let error = overfull(set);
-        if !options.accept_overfull {
-            return Err(error);
-        }
-        warnings.push(error.to_string());
-    }
+    let filled = assembly.fill(
+        &plan,
+        options.accept_overfull,
+        tick,
+        |ranges, pass, tick| walk.insert(&plan, ranges, pass, tick),
+    )?;
     let report = walk.report.take().unwrap_or_default();
-    let mut manifest = manifest(&options, sets, &report, words);
-    manifest.seal()?;
+    let manifest = manifest(&options, &report, filled.words);
+    assembly.commit(filled, manifest, report, tick)
+}
 
-    let begun = Instant::now();
-    writer.sync(tick)?;
-    output.commit(&manifest, &writer.paths())?;
-    seconds.sync = begun.elapsed().as_secs_f64();
-    seconds.total = started.elapsed().as_secs_f64();
-    if manifest.sets.iter().all(|set| set.occurrences == 0) {
-        warnings.push("the index is EMPTY: no document has an n-gram of these lengths, so every candidate will have an overlap of 0".into());
-    }
-    let index_bytes = manifest
-        .sets
-        .iter()
-        .flat_map(|set| &set.shards)
-        .map(|shard| shard.bytes)
-        .sum();
-    Ok(BuildSummary {
-        manifest,
-        report,
+/// The geometry that a build of `sources` would have, and what it would take.
+#[derive(Clone, Debug, Serialize)]
+pub struct BuildPlan {
+    /// The geometry; as JSON, a plan file.
+    pub layout: Layout,
+    /// Bytes of the index, on disk and, less checksums, in memory.
+    pub index_bytes: u64,
+    /// Memory for filter ranges.
+    pub memory: u64,
+    /// Inserting passes with this memory.
+    pub passes: u32,
+    /// What was read, unless the number of n-grams was given.
+    pub report: Option<ReadReport>,
+    /// Seconds of counting.
+    pub seconds: f64,
+}
+
+/// Counts the distinct n-grams of `sources`, unless their number is given, and chooses the geometry; builds nothing.
+pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Result<BuildPlan> {
+    let options = plan::check_options(options)?;
+    let started = Instant::now();
+    let mut report = None;
+    let counted = if options.expected_ngrams.is_none() {
+        let sources = output::Rereadable::once(sources);
+        let mut walk = walk::Walk {
+            sources: &sources,
+            options: &options,
+            threads: pass::threads(options.threads),
+            report: None,
+        };
+        let counted = walk.count(tick)?;
+        report = walk.report;
+        Some(counted)
+    } else {
+        None
+    };
+    let plan = Plan::new(&options, counted.as_deref())?;
+    Ok(BuildPlan {
+        layout: Layout::of_plan(&plan, &options),
+        index_bytes: plan.disk_bytes,
+        memory: plan.memory,
         passes: plan.passes.len() as u32,
-        index_bytes,
-        warnings,
-        seconds,
+        report,
+        seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// What every way to an index has in common: ranges are filled pass by pass, written, described and committed.
+struct Assembly {
+    output: Output,
+    threads: usize,
+    warnings: Vec<String>,
+    seconds: Seconds,
+    started: Instant,
+}
+
+/// All sets, written but not committed.
+struct Filled<'a> {
+    writer: Writer<'a>,
+    sets: Vec<KeySet>,
+    words: u64,
+    passes: u32,
+}
+
+impl Assembly {
+    fn open(out: &Path, force: bool, threads: Option<usize>) -> Result<Assembly> {
+        let mut output = Output::open(out, force)?;
+        Ok(Assembly {
+            threads: pass::threads(threads),
+            warnings: output.stale_files(),
+            output,
+            seconds: Seconds::default(),
+            started: Instant::now(),
+        })
+    }
+
+    fn fill<'p>(
+        &mut self,
+        plan: &'p Plan,
+        accept_overfull: bool,
+        tick: Tick<'_>,
+        mut fill: impl FnMut(&Ranges, u32, Tick<'_>) -> Result<Inserted>,
+    ) -> Result<Filled<'p>> {
+        plan.check_room(self.output.folder())?;
+        self.warnings.extend(plan.announcements());
+        let mut writer = Writer::new(plan, &self.output)?;
+        let mut inserted = Inserted {
+            occurrences: vec![0; plan.sets.len()],
+            words: 0,
+        };
+        for (number, pass) in (1..).zip(&plan.passes) {
+            let begun = Instant::now();
+            let ranges = Ranges::new(plan, pass)?;
+            inserted = fill(&ranges, number, tick)?;
+            let written = Instant::now();
+            self.seconds.insert += (written - begun).as_secs_f64();
+            writer.write(ranges, self.threads, number, tick)?;
+            self.seconds.write += written.elapsed().as_secs_f64();
+        }
+        let sets = writer.finish(&inserted.occurrences)?;
+        for set in sets.iter().filter(|set| set.overfull) {
+            let error = overfull(set);
+            if !accept_overfull {
+                return Err(error);
+            }
+            self.warnings.push(error.to_string());
+        }
+        Ok(Filled {
+            writer,
+            sets,
+            words: inserted.words,
+            passes: plan.passes.len() as u32,
+        })
+    }
+
+    fn commit(
+        mut self,
+        filled: Filled<'_>,
+        manifest: Manifest,
+        report: ReadReport,
+        tick: Tick<'_>,
+    ) -> Result<BuildSummary> {
+        let mut manifest = Manifest {
+            sets: filled.sets,
+            ..manifest
+        };
+        manifest.seal()?;
+        let begun = Instant::now();
+        filled.writer.sync(tick)?;
+        self.output.commit(&manifest, &filled.writer.paths())?;
+        self.seconds.sync = begun.elapsed().as_secs_f64();
+        self.seconds.total = self.started.elapsed().as_secs_f64();
+        if manifest.sets.iter().all(|set| set.occurrences == 0) {
+            self.warnings.push("the index is EMPTY: no document has an n-gram of these lengths, so every candidate will have an overlap of 0".into());
+        }
+        let shards = manifest.sets.iter().flat_map(|set| &set.shards);
+        Ok(BuildSummary {
+            index_bytes: shards.map(|shard| shard.bytes).sum(),
+            manifest,
+            report,
+            passes: filled.passes,
+            warnings: self.warnings,
+            seconds: self.seconds,
+        })
+    }
 }
 
 fn overfull(set: &KeySet) -> Error {
@@ -196,26 +330,16 @@ fn overfull(set: &KeySet) -> Error {
     }
 }
 
-fn manifest(
-    options: &BuildOptions,
-    sets: Vec<KeySet>,
-    report: &ReadReport,
-    words: u64,
-) -> Manifest {
-    let mut sources = report.sources.clone();
-    sources.sort_by(|a, b| (&a.name, a.bytes, &a.blake3).cmp(&(&b.name, b.bytes, &b.blake3)));
+fn manifest(options: &BuildOptions, report: &ReadReport, words: u64) -> Manifest {
     let mut counts = Counts {
         words,
         ..Counts::default()
     };
-    for source in &sources {
-        counts.records += source.records;
-        counts.documents += source.documents;
-        for (reason, count) in &source.unusable {
-            *counts.unusable.entry(*reason).or_default() += count;
-        }
-    }
-    Manifest {
+    report
+        .sources
+        .iter()
+        .for_each(|source| counts.add_source(source));
+    let mut manifest = Manifest {
         format: FORMAT_NAME.into(),
         format_version: FORMAT_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").into(),
@@ -223,10 +347,8 @@ fn manifest(
         name: options.name.clone(),
         demo: options.demo,
         partial: report.partial(),
-        words: WordSettings {
-            rule: options.rule.clone(),
-            unicode: UNICODE_VERSION.into(),
-        },
+        part: options.part,
+        words: WordSettings::of(&options.rule),
         hash: crate::hash::HASH_ID.into(),
         counting_unit: "occurrence".into(),
         tiers: 1,
@@ -237,7 +359,9 @@ fn manifest(
             max_record_bytes: options.read.max_record_bytes as u64,
         },
         counts,
-        sets,
-        sources,
-    }
+        sets: Vec::new(),
+        sources: report.sources.clone(),
+    };
+    manifest.sort_sources();
+    manifest
 }

@@ -246,6 +246,17 @@ impl Rereadable {
         Ok(Rereadable { sources: kept })
     }
 
+    /// The sources as they are, for one reading.
+    pub fn once(sources: Vec<Source>) -> Rereadable {
+        let keep = |source| match source {
+            Source::File(file) => Kept::File(file),
+            Source::Stream(name, stream) => Kept::Once(name, Mutex::new(Some(stream))),
+        };
+        Rereadable {
+            sources: sources.into_iter().map(keep).collect(),
+        }
+    }
+
     /// An error when a source can be read only once.
     pub fn require_rereadable(&self) -> Result<()> {
         match self.sources.iter().find_map(|source| {

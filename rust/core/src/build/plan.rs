@@ -15,6 +15,7 @@ use crate::sketch::Sketch;
 use crate::tokenize::SimdPath;
 
 use super::BuildOptions;
+use super::layout::Layout;
 
 /// Smallest memory for filter ranges that is accepted.
 pub const MINIMUM_MEMORY: u64 = 64 << 20;
@@ -121,7 +122,7 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
 
 impl Plan {
     /// `counted` has a sketch for each n of the (checked) options, unless a number was given.
-    pub fn new(options: &BuildOptions, counted: Option<&[Sketch]>, out: &Path) -> Result<Plan> {
+    pub fn new(options: &BuildOptions, counted: Option<&[Sketch]>) -> Result<Plan> {
         let sets: Vec<SetPlan> = options
             .ns
             .iter()
@@ -134,29 +135,51 @@ impl Plan {
                 )
             })
             .collect::<Result<_>>()?;
-        let memory = options
-            .memory
+        Ok(Plan::of_sets(sets, options.filter_fpr, options.memory))
+    }
+
+    /// The sets of a layout, in passes of the memory allowed.
+    pub fn of_layout(layout: &Layout, memory: Option<u64>) -> Plan {
+        let sets = layout
+            .sets
+            .iter()
+            .map(|set| SetPlan {
+                n: set.n,
+                kind: set.kind,
+                geometry: set.geometry(),
+                sizing: set.sizing.clone(),
+                shards: shards(set.blocks, set.shards),
+            })
+            .collect();
+        Plan::of_sets(sets, layout.target_rate, memory)
+    }
+
+    fn of_sets(sets: Vec<SetPlan>, target_rate: f64, memory: Option<u64>) -> Plan {
+        let memory = memory
             .unwrap_or_else(|| memory::available().map_or(FALLBACK_MEMORY, |bytes| bytes / 5 * 4));
         let disk_bytes: u64 = sets
             .iter()
             .map(SetPlan::disk_bytes)
             .fold(0, u64::saturating_add);
-        let plan = Plan {
+        let mut plan = Plan {
             passes: Vec::new(),
             memory,
-            target_rate: options.filter_fpr,
+            target_rate,
             disk_bytes,
             sets,
         };
-        plan.check_room(out)?;
-        let passes = match options.kind {
-            FilterKind::Blocked => plan.blocked_passes(),
-            FilterKind::Exact => plan.exact_passes(),
-        };
-        Ok(Plan { passes, ..plan })
+        // With less nothing is built; passes of such pieces would have no end.
+        if memory >= MINIMUM_MEMORY {
+            plan.passes = match plan.sets[0].kind {
+                FilterKind::Blocked => plan.blocked_passes(),
+                FilterKind::Exact => plan.exact_passes(),
+            };
+        }
+        plan
     }
 
-    fn check_room(&self, out: &Path) -> Result<()> {
+    /// An error when the disk of the folder `out` or the memory lacks room.
+    pub fn check_room(&self, out: &Path) -> Result<()> {
         let sizes: Vec<String> = self.sets.iter().map(SetPlan::describe).collect();
         let no_room = |available: u64, place: &str, advice: String| {
             Err(Error::NoRoom {
@@ -270,6 +293,13 @@ fn extend(pass: &mut Vec<Window>, set: usize, blocks: Range<u64>) {
     }
 }
 
+/// The blocks of each of `count` shards.
+fn shards(blocks: u64, count: u64) -> Vec<Range<u64>> {
+    (0..count)
+        .map(|shard| share(blocks, shard, count)..share(blocks, shard + 1, count))
+        .collect()
+}
+
 /// `total · part / parts` without overflow.
 fn share(total: u64, part: u64, parts: u64) -> u64 {
     (u128::from(total) * u128::from(part) / u128::from(parts)) as u64
@@ -323,9 +353,7 @@ impl SetPlan {
             Some(shards) => u64::from(shards).min(geometry.blocks),
             None => bytes.div_ceil(SHARD_BYTES).clamp(1, u64::from(MAX_SHARDS)),
         };
-        let shards = (0..shards)
-            .map(|s| share(geometry.blocks, s, shards)..share(geometry.blocks, s + 1, shards))
-            .collect();
+        let shards = self::shards(geometry.blocks, shards);
         Ok(SetPlan {
             n,
             kind: options.kind,

@@ -416,7 +416,7 @@ fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
 }
 
 /// Runs `work(0..count)` on several threads; it returns how much is done by it. The caller's thread ticks.
-fn in_parallel(
+pub fn in_parallel(
     count: usize,
     threads: usize,
     done: &AtomicU64,

@@ -31,19 +31,19 @@ pub struct Index {
 const MAX_SPARE_BYTES: usize = 64 << 20;
 
 /// One open index directory.
-pub struct Part {
-    folder: PathBuf,
-    manifest: Manifest,
+pub(crate) struct Part {
+    pub folder: PathBuf,
+    pub manifest: Manifest,
     sets: Vec<OpenSet>,
 }
 
 /// The keys of one n.
-struct OpenSet {
+pub(crate) struct OpenSet {
     n: u32,
-    kind: FilterKind,
-    geometry: Geometry,
+    pub kind: FilterKind,
+    pub geometry: Geometry,
     /// In the order of their ranges.
-    shards: Vec<Shard>,
+    pub shards: Vec<Shard>,
 }
 
 impl Index {
@@ -219,7 +219,18 @@ impl Index {
 }
 
 impl Part {
-    fn open(folder: &Path) -> Result<Part> {
+    /// The keys of length n.
+    pub fn open_set(&self, n: u32) -> Option<&OpenSet> {
+        self.sets.iter().find(|set| set.n == n)
+    }
+
+    /// What the manifest says of them.
+    pub fn key_set(&self, n: u32) -> Option<&KeySet> {
+        self.manifest.sets.iter().find(|set| set.n == n)
+    }
+
+    /// Maps the index in a folder.
+    pub fn open(folder: &Path) -> Result<Part> {
         let manifest = Manifest::read(folder)?;
         match Part::open_shards(folder, &manifest) {
             Ok(sets) => Ok(Part {

@@ -63,6 +63,8 @@ pub fn options(ns: &[u32]) -> BuildOptions {
         spool: false,
         name: None,
         demo: false,
+        layout: None,
+        part: None,
         read: ReadOptions {
             block_bytes: 4096,
             ..ReadOptions::default()

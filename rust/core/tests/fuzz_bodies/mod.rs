@@ -226,6 +226,8 @@ fn good_index(kind: FilterKind) -> Vec<(String, Vec<u8>)> {
         spool: false,
         name: None,
         demo: false,
+        layout: None,
+        part: None,
         read: ReadOptions::default(),
     };
     let out = folder.join("index");

@@ -1,0 +1,178 @@
+//! Parts merged are the index that a single build makes, byte for byte.
+
+mod engine_support;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use engine_support::{build_files, contents, documents, options, scores, write_corpus};
+use ngramscope_core::Error;
+use ngramscope_core::build::{BuildOptions, Layout, MINIMUM_MEMORY, MergeOptions, merge};
+use ngramscope_core::filter::FilterKind;
+use ngramscope_core::manifest::{Manifest, PartOf};
+
+/// Seven files of documents, some of which repeat across files.
+fn corpus(folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
+    let texts = documents(5, 350, 60);
+    let files: Vec<PathBuf> = (0..7)
+        .map(|i| folder.join(format!("file-{i}.jsonl")))
+        .collect();
+    for (i, (file, part)) in files.iter().zip(texts.chunks(50)).enumerate() {
+        let repeated = &texts[i..i + 3];
+        write_corpus(file, &[part, repeated].concat());
+    }
+    (files, texts)
+}
+
+fn merge_quietly(parts: &[PathBuf], out: &Path, options: &MergeOptions) -> Result<(), Error> {
+    merge(parts, out, options, &mut |_| ControlFlow::Continue(())).map(drop)
+}
+
+fn parts(files: &[PathBuf], folder: &Path, of: u32, base: &BuildOptions) -> Vec<PathBuf> {
+    (1..=of)
+        .map(|part| {
+            let out = folder.join(format!("part-{part}-of-{of}"));
+            let options = BuildOptions {
+                part: Some(PartOf { part, of }),
+                ..base.clone()
+            };
+            build_files(files, &out, &options).expect("build a part");
+            out
+        })
+        .collect()
+}
+
+#[test]
+fn parts_and_merge_give_the_bytes_of_one_build() {
+    for (kind, expected, shards) in [
+        (FilterKind::Blocked, 40_000, 1),
+        (FilterKind::Blocked, 60_000_000, 3),
+        (FilterKind::Exact, 9_000_000, 2),
+    ] {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let (files, texts) = corpus(folder.path());
+        let base = BuildOptions {
+            kind,
+            expected_ngrams: Some(expected),
+            shards: Some(shards),
+            ..options(&[3, 7])
+        };
+        let whole = folder.path().join("whole");
+        build_files(&files, &whole, &base).expect("build");
+        for of in [1, 3, 7] {
+            let mut built = parts(&files, folder.path(), of, &base);
+            built.rotate_left(1);
+            let out = folder.path().join(format!("merged-{of}"));
+            let options = MergeOptions {
+                memory: (of == 3).then_some(MINIMUM_MEMORY),
+                threads: Some(of as usize),
+                ..MergeOptions::default()
+            };
+            merge_quietly(&built, &out, &options).expect("merge");
+            assert!(contents(&out) == contents(&whole), "{kind:?} in {of} parts");
+        }
+        let found = scores(&folder.path().join("merged-7"), 3, &texts);
+        assert!(found.iter().all(|score| score.hits == score.ngrams));
+    }
+}
+
+#[test]
+fn a_saved_plan_and_an_index_to_be_like_fix_the_geometry() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (files, _) = corpus(folder.path());
+    let counted = folder.path().join("counted");
+    build_files(&files, &counted, &options(&[3])).expect("build");
+    let layout = Layout::of_index(&Manifest::read(&counted).expect("manifest"));
+    let plan = folder.path().join("plan.json");
+    std::fs::write(&plan, layout.to_json()).expect("write");
+    let base = BuildOptions {
+        layout: Some(Layout::read(&plan).expect("read")),
+        ..options(&[3])
+    };
+    let built = parts(&files, folder.path(), 2, &base);
+    let merged = folder.path().join("merged");
+    merge_quietly(&built, &merged, &MergeOptions::default()).expect("merge");
+    assert!(contents(&merged) == contents(&counted));
+
+    // More data later: built like the index, merged with it.
+    let more = folder.path().join("more.jsonl");
+    write_corpus(&more, &documents(77, 30, 60));
+    let added = folder.path().join("added");
+    build_files(&[more], &added, &base).expect("build");
+    let both = folder.path().join("both");
+    let options = MergeOptions {
+        accept_overfull: true,
+        ..MergeOptions::default()
+    };
+    merge_quietly(&[counted, added], &both, &options).expect("merge");
+    let found = scores(&both, 3, &documents(77, 30, 60));
+    assert!(found.iter().all(|score| score.hits == score.ngrams));
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (files, _) = corpus(folder.path());
+    let base = BuildOptions {
+        expected_ngrams: Some(40_000),
+        ..options(&[3])
+    };
+    let out = folder.path().join("out");
+    let refused = |parts: &[PathBuf], word: &str| {
+        let error = merge_quietly(parts, &out, &MergeOptions::default()).expect_err(word);
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(!out.exists());
+    };
+    let built = parts(&files, folder.path(), 3, &base);
+    refused(&built[..2], "parts are missing: 3/3");
+    refused(
+        &[built[0].clone(), built[0].clone()],
+        "both have read file-0.jsonl",
+    );
+    refused(&[], "name at least one index");
+    refused(&[folder.path().join("nothing")], "no index here");
+    let build_other = |name: &str, change: &dyn Fn(&mut BuildOptions)| {
+        let mut options = base.clone();
+        change(&mut options);
+        let out = folder.path().join(name);
+        build_files(&files[3..4], &out, &options).expect("build");
+        out
+    };
+    let whole = build_other("whole", &|_| ());
+    for (name, change, word) in [
+        (
+            "size",
+            &(|o: &mut BuildOptions| o.expected_ngrams = Some(50_000))
+                as &dyn Fn(&mut BuildOptions),
+            "blocks",
+        ),
+        ("n", &|o: &mut BuildOptions| o.ns = vec![4], "the n is [4]"),
+        (
+            "rule",
+            &|o: &mut BuildOptions| o.rule.lowercase = true,
+            "the word rule",
+        ),
+        (
+            "key",
+            &|o: &mut BuildOptions| o.read.max_record_bytes = 1 << 20,
+            "the way of reading",
+        ),
+    ] {
+        refused(&[whole.clone(), build_other(name, change)], word);
+    }
+    let few = BuildOptions {
+        part: Some(PartOf { part: 1, of: 8 }),
+        ..base.clone()
+    };
+    let error = build_files(&files, &out, &few).expect_err("too few files");
+    assert!(
+        error.to_string().contains("there are only 7 files"),
+        "{error}"
+    );
+    std::fs::write(folder.path().join("plan.json"), "{}").expect("write");
+    let error = Layout::read(&folder.path().join("plan.json")).expect_err("no plan");
+    assert!(
+        error.to_string().contains("not a plan that can be used"),
+        "{error}"
+    );
+}
