@@ -19,6 +19,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH PYTHONHOME
 
 DEMO := target/demo
+# The other processor that has fast paths of its own.
+OTHER := aarch64-unknown-linux-gnu
 
 .PHONY: help demo test lint build docs clean
 
@@ -53,6 +55,9 @@ test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust an
 lint: $(VENV)/test-$(KEY) build  ## Formatting, lints and types.
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	@if rustup target list --installed 2>/dev/null | grep -q '^$(OTHER)$$'; \
+	then CC_$(subst -,_,$(OTHER))=aarch64-linux-gnu-gcc cargo check --release --locked --target $(OTHER) -p ngramscope-core; \
+	else echo 'skipped: cargo check for $(OTHER), which rustup has not installed'; fi
 	ruff check .
 	ruff format --check .
 	mypy

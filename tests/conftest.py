@@ -21,6 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+# A shell that starts the tests in the background has them ignore SIGINT, and so all that they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_report_header() -> str:
     return f"ngramscope {ngramscope.__version__} from {Path(ngramscope.__file__).parent}"
 

@@ -152,7 +152,7 @@ build_options = group(
         click.option(
             "--memory", metavar="SIZE",
             help="Filter bytes in memory at a time, as 4GiB; more passes instead of more memory. Default: 80% of what "
-            "is free.",
+            "is free; at least 64MiB.",
         ),
         click.option("--force", is_flag=True, help="Replace an index that is there already."),
         click.option("--accept-overfull", is_flag=True, help="Keep a filter above 1.05 times its target rate."),

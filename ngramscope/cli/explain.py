@@ -45,6 +45,8 @@ def command(
         if not no_index and (indexes or INDEX_VARIABLE in os.environ or default_index().exists()):
             index = Index.open(indexes or None)
             index.check_rule(**rule)
+            for warning in index.warnings:
+                console.warn(warning)
             facts = index.explain(text, n=n)
         else:
             facts = explain_text(text, WordRule.of(**rule), QueryOptions(n=n or (7,)).n)

@@ -62,6 +62,47 @@ def end(process: subprocess.Popen[bytes], number: signal.Signals, after: float =
     return process.returncode, time.perf_counter() - sent, errors.decode().splitlines()
 
 
+@pytest.fixture(scope="module")
+def long_line(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One record of 300 MB."""
+    path = tmp_path_factory.mktemp("long") / "line.jsonl"
+    words = b" ".join(b"%x" % (number * 2654435761 % 4294967296) for number in range(1 << 17))
+    with path.open("wb") as file:
+        file.write(b'{"id": 1, "text": "')
+        for _ in range(300_000_000 // len(words)):
+            file.write(words + b" ")
+        file.write(b'"}\n')
+    return path
+
+
+@pytest.fixture(scope="module")
+def packed_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One text of 32 GB in a small file."""
+    import zstandard
+
+    frame = zstandard.ZstdCompressor().compress(b"one word and another\n" * (MEMBER_BYTES // 21))
+    path = tmp_path_factory.mktemp("packed") / "text.txt.zst"
+    with path.open("wb") as file:
+        for _ in range(MEMBERS):
+            file.write(frame)
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--spans"], ["--load"]], ids=lambda each: " ".join(each) or "plain")
+def test_scoring_one_long_record_ends_at_once(start: Start, small_index: Path, long_line: Path, options: list[str]) -> None:
+    returned, seconds, _ = end(start("overlap", long_line, "--index", small_index, *options), signal.SIGINT, after=0.6)
+    assert returned == 130
+    assert seconds < LIMIT
+
+
+@pytest.mark.parametrize("command", ["build-index", "overlap"])
+def test_reading_one_long_text_ends_at_once(start: Start, small_index: Path, packed_text: Path, command: str) -> None:
+    options = ["--index", small_index] if command == "overlap" else ["--out", "index"]
+    returned, seconds, _ = end(start(command, packed_text, *options), signal.SIGINT)
+    assert returned == 130
+    assert seconds < LIMIT
+
+
 SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 
 

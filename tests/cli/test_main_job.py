@@ -108,6 +108,10 @@ def test_standard_input_is_a_corpus_and_a_candidate(cli: Cli, tmp_path: Path) ->
     assert done.returncode == 2
     assert b"--expected-ngrams" in done.stderr
     assert b"--spool" in done.stderr
+    several = ["--expected-ngrams", 150_000_000, "--memory", "64MiB"]
+    done = cli("build-index", "-", "--n", 2, *several, stdin=rows)
+    assert done.returncode == 2
+    assert b"passes: give more --memory, or --spool" in done.stderr
     for option in (["--expected-ngrams", 10], ["--spool"]):
         done = cli("build-index", "-", "--n", 2, *option, "--out", option[0], stdin=rows)
         assert done.returncode == 0, done.stderr

@@ -47,14 +47,15 @@ pub enum Error {
         advice: String,
     },
 
-    /// A source can be read once only, and building needs two readings.
+    /// A source can be read once only, and building needs several readings.
     #[error(
-        "{source_name} can be read only once, but the number of distinct n-grams is counted in a first reading: give \
-         --expected-ngrams, or --spool to keep a compressed temporary copy"
+        "{source_name} can be read only once, but {why}, or --spool to keep a compressed temporary copy"
     )]
     ReadOnce {
         /// The source.
         source_name: String,
+        /// Why it would be read again, and what would help.
+        why: String,
     },
 
     /// No index yet, or the folder holds something else.

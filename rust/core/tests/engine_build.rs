@@ -454,3 +454,45 @@ fn a_manifest_of_another_version_or_with_a_changed_byte_is_refused() {
         );
     }
 }
+
+#[test]
+fn an_exact_set_that_outgrows_its_memory_ends_the_build_early() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("unique.jsonl");
+    // Ten million different words in documents of a thousand: 80 MB of keys of one n.
+    let texts: Vec<String> = (0..10_000)
+        .map(|document| {
+            (0..1000)
+                .map(|word| format!("{:x}", document * 1000 + word))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    write_corpus(&file, &texts);
+    let options = BuildOptions {
+        kind: FilterKind::Exact,
+        expected_ngrams: Some(1000),
+        memory: Some(MINIMUM_MEMORY),
+        ..options(&[1, 2, 3])
+    };
+    let out = folder.path().join("out");
+    let sources = ngramscope_core::read::discover(std::slice::from_ref(&file), &[], &[])
+        .expect("found")
+        .into_iter()
+        .map(Source::File)
+        .collect();
+    let mut most = 0;
+    let error = build(sources, &out, &options, &mut |progress| {
+        most = most.max(progress.documents);
+        ControlFlow::Continue(())
+    })
+    .expect_err("too much");
+    assert!(
+        error
+            .to_string()
+            .contains("--expected-ngrams was too small"),
+        "{error}"
+    );
+    assert!(most < 10_000, "it was noticed only at the end");
+    assert!(!out.exists());
+}

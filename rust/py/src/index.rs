@@ -132,6 +132,7 @@ impl PyIndex {
         let bytes_total = sources.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0);
         let mut to_core = read.to_core(self.index.rule().mode == WordMode::Ids);
         to_core.parallel_files = 1; // rows come in input order
+        to_core.stop = watch.stop_flag();
         to_core.block_bytes = 6 << 20; // about a million n-grams, which are looked up together
         let (fields, lengths) = (to_core.fields.len(), options.ns.len() as u64);
         let corpus = py

@@ -41,7 +41,7 @@ pub struct MemoryRange {
 pub enum Store {
     /// A filter's blocks; a lock for each region.
     Blocked { words: Words, locks: Vec<Mutex<()>> },
-    /// An exact set's keys by region, with repeats; `held` counts their bytes.
+    /// An exact set's keys by region, with repeats; `held` counts the places taken for them.
     Exact {
         regions: Vec<Mutex<ExactRegion>>,
         held: AtomicU64,
@@ -107,7 +107,7 @@ impl Ranges {
     /// Whether an exact set outgrew the memory allowed, which the number it was sized for did not foretell.
     pub fn check_memory(&self) -> Result<()> {
         let held: u64 = self.ranges.iter().flatten().map(MemoryRange::held).sum();
-        if held > self.memory.saturating_mul(2) {
+        if held > self.memory {
             return Err(Error::NoRoom {
                 needed: held,
                 available: self.memory,
@@ -233,12 +233,15 @@ impl MemoryRange {
                 let mut region = regions[region]
                     .lock()
                     .unwrap_or_else(|poisoned| poisoned.into_inner());
-                let before = region.keys.len() as u64;
+                let before = region.keys.capacity() as u64;
                 region.keys.extend_from_slice(keys);
                 if region.keys.len() >= region.limit {
                     region.settle();
                 }
-                held.fetch_add((region.keys.len() as u64).wrapping_sub(before), Relaxed);
+                held.fetch_add(
+                    (region.keys.capacity() as u64).wrapping_sub(before),
+                    Relaxed,
+                );
             }
         }
     }

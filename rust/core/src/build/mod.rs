@@ -143,7 +143,9 @@ pub fn build(
         report: None,
     };
     let counted = if options.expected_ngrams.is_none() && options.layout.is_none() {
-        sources.require_rereadable()?;
+        sources.require_rereadable(
+            "the number of distinct n-grams is counted in a first reading: give --expected-ngrams",
+        )?;
         let begun = Instant::now();
         let counted = walk.count(tick)?;
         assembly.seconds.count = begun.elapsed().as_secs_f64();
@@ -156,7 +158,10 @@ pub fn build(
         None => Plan::new(&options, counted.as_deref())?,
     };
     if plan.passes.len() > 1 {
-        sources.require_rereadable()?;
+        sources.require_rereadable(&format!(
+            "the memory allowed makes {} passes: give more --memory",
+            plan.passes.len()
+        ))?;
     }
     let filled = assembly.fill(
         &plan,

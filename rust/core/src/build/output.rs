@@ -257,8 +257,8 @@ impl Rereadable {
         }
     }
 
-    /// An error when a source can be read only once.
-    pub fn require_rereadable(&self) -> Result<()> {
+    /// An error when a source can be read only once, which says `why` that is not enough and what would help.
+    pub fn require_rereadable(&self, why: &str) -> Result<()> {
         match self.sources.iter().find_map(|source| {
             if let Kept::Once(name, _) = source {
                 Some(name)
@@ -268,6 +268,7 @@ impl Rereadable {
         }) {
             Some(name) => Err(Error::ReadOnce {
                 source_name: name.clone(),
+                why: why.into(),
             }),
             None => Ok(()),
         }
@@ -292,6 +293,7 @@ impl Rereadable {
                     Some(stream) => Ok(Source::Stream(name.clone(), stream)),
                     None => Err(Error::ReadOnce {
                         source_name: name.clone(),
+                        why: "it was read already: name files".into(),
                     }),
                 },
             })

@@ -26,7 +26,7 @@ const SHARD_BYTES: u64 = 16 << 30;
 /// Most shards of one set.
 pub const MAX_SHARDS: u32 = 9999;
 /// While an exact set is collected, repeated keys and array growth take up to this many bytes for each distinct key.
-const EXACT_BYTES_PER_KEY: u64 = 24;
+const EXACT_BYTES_PER_KEY: u64 = 32;
 const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 
 /// One set of keys to make.

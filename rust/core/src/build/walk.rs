@@ -1,5 +1,7 @@
 //! The passes of a build over its sources: counting and inserting.
 
+use std::ops::ControlFlow;
+
 use crate::error::Result;
 use crate::filter::FilterKind;
 use crate::filter::math::blocked_fill;
@@ -126,17 +128,22 @@ impl Walk<'_> {
             .filter(|set| set.kind == FilterKind::Blocked);
         let fill =
             |ngrams: u64| largest.map(|set| blocked_fill(ngrams as f64 / sets, set.geometry));
-        let workers = self.pass(progress, &fill, tick, |documents| {
+        let mut tick = |progress: &Progress| match ranges.check_memory() {
+            Ok(()) => tick(progress),
+            Err(_) => ControlFlow::Break(()),
+        };
+        let workers = self.pass(progress, &fill, &mut tick, |documents| {
             let mut buffers = ranges.buffers();
             documents(&mut |set, keys: &[u64]| buffers.push(set, keys));
             buffers.flush();
-        })?;
+        });
+        // First what stopped the pass.
         ranges.check_memory()?;
         let mut all = Inserted {
             occurrences: vec![0; plan.sets.len()],
             words: 0,
         };
-        for (_, worker) in workers {
+        for (_, worker) in workers? {
             all.words += worker.words;
             all.occurrences
                 .iter_mut()
@@ -157,6 +164,7 @@ impl Walk<'_> {
         let mut read = self.options.read.clone();
         read.parallel_files = self.threads;
         read.digests = self.report.is_none();
+        read.stop = Default::default(); // one that a stopped build has left set would end this one too
         let corpus = Corpus::open(self.sources.take()?, read)?;
         let progress = Progress {
             bytes_total: self.sources.total_bytes(),

@@ -7,6 +7,8 @@ use crate::filter::{FilterKind, block_of, blocked, exact};
 /// Bytes of a region that keys are grouped by.
 const REGION_BYTES: u64 = 512 << 10;
 const MAX_REGIONS: u64 = 8192;
+/// Most keys that are looked up together.
+const PART_KEYS: usize = 1 << 23;
 /// With fewer keys for each region than this, grouping costs more than it saves.
 const MIN_KEYS_PER_REGION: u64 = 8;
 
@@ -30,7 +32,14 @@ impl Scratch {
 
 impl Index {
     /// Sets `hits[i]` to 1 where an n-gram of length `n` with key `keys[i]` is in any of the indexes, else to 0.
-    pub(super) fn find(&self, n: u32, keys: &[u64], hits: &mut Vec<u8>, scratch: &mut Scratch) {
+    pub(super) fn find(
+        &self,
+        n: u32,
+        keys: &[u64],
+        hits: &mut Vec<u8>,
+        scratch: &mut Scratch,
+        stop: &dyn Fn() -> bool,
+    ) {
         hits.clear();
         hits.resize(keys.len(), 0);
         for set in self
@@ -39,9 +48,11 @@ impl Index {
             .flat_map(|part| &part.sets)
             .filter(|set| set.n == n)
         {
-            // Places are 32-bit; longer batches (a single document of billions of words) go in parts.
-            for (keys, hits) in keys.chunks(1 << 28).zip(hits.chunks_mut(1 << 28)) {
-                set.find(keys, hits, scratch);
+            // Long batches (a single document of millions of words) go in parts: for the stop, and since places are 32-bit.
+            for (keys, hits) in keys.chunks(PART_KEYS).zip(hits.chunks_mut(PART_KEYS)) {
+                if !stop() {
+                    set.find(keys, hits, scratch);
+                }
             }
         }
     }
@@ -51,7 +62,7 @@ impl Index {
     /// Removes the keys of n-grams of length `n` that are in none of the indexes.
     pub fn retain(&self, n: u32, keys: &mut Vec<u64>) {
         let mut hits = Vec::new();
-        self.find(n, keys, &mut hits, &mut Scratch::default());
+        self.find(n, keys, &mut hits, &mut Scratch::default(), &|| false);
         let mut hits = hits.iter();
         keys.retain(|_| hits.next() == Some(&1));
     }

@@ -6,6 +6,8 @@ use crate::ngram::NgramHasher;
 use crate::points::CodePoints;
 use crate::tokenize::{Span, Tokenizer};
 
+/// A stop is asked for this often within a document.
+const STOP_KEYS: usize = 1 << 18;
 /// n-grams looked up together.
 const BATCH_KEYS: usize = 1 << 20;
 
@@ -70,6 +72,7 @@ pub struct Buffers {
 pub struct Scorer<'a> {
     index: &'a Index,
     options: &'a QueryOptions,
+    stop: &'a (dyn Fn() -> bool + Sync),
     tokenizer: Tokenizer,
     hasher: NgramHasher,
     buffers: Buffers,
@@ -80,12 +83,18 @@ pub struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    pub fn new(index: &'a Index, options: &'a QueryOptions) -> Scorer<'a> {
+    /// Once `stop` is true, scores are worthless and come soon: a document may have hundreds of megabytes.
+    pub fn new(
+        index: &'a Index,
+        options: &'a QueryOptions,
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Scorer<'a> {
         let mut buffers = index.take_buffers();
         buffers.keys.resize_with(options.ns.len(), Vec::new);
         Scorer {
             index,
             options,
+            stop,
             tokenizer: Tokenizer::new(index.rule().clone()),
             hasher: NgramHasher::new(&options.ns),
             buffers,
@@ -109,11 +118,15 @@ impl<'a> Scorer<'a> {
         let Scorer {
             tokenizer,
             hasher,
+            stop,
             buffers: Buffers { keys, .. },
             ..
         } = self;
         hasher.start();
         tokenizer.hash_words(text, |hashes| {
+            if stop() {
+                return;
+            }
             hasher.push(hashes, |set, new| {
                 let left = limit - (keys[set].len() - starts[set]);
                 keys[set].extend_from_slice(&new[..left.min(new.len())]);
@@ -147,7 +160,8 @@ impl<'a> Scorer<'a> {
                 seen,
             } = &mut self.buffers;
             let keys = &mut keys[set];
-            self.index.find(self.options.ns[set], keys, hits, scratch);
+            self.index
+                .find(self.options.ns[set], keys, hits, scratch, self.stop);
             let mut start = 0;
             for (document, (words, ends)) in self.documents.iter().enumerate() {
                 let end = ends[set];
@@ -155,12 +169,14 @@ impl<'a> Scorer<'a> {
                 *score = DocumentScore {
                     n: self.options.ns[set],
                     words: *words,
-                    ..count(&keys[start..end], &hits[start..end], seen)
+                    ..count(&keys[start..end], &hits[start..end], seen, self.stop)
                 };
                 if self.options.flags {
                     score.flags = Some(flags(&hits[start..end]));
                 }
-                if let Some(text) = self.texts.get(document) {
+                if let Some(text) = self.texts.get(document)
+                    && !(self.stop)()
+                {
                     let found = Evidence {
                         text,
                         keys: &keys[start..end],
@@ -205,7 +221,12 @@ pub fn flags(hits: &[u8]) -> String {
 }
 
 /// Counts positions, distinct n-grams and runs. `seen` is a reusable hash table.
-pub fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
+pub fn count(
+    keys: &[u64],
+    hits: &[u8],
+    seen: &mut Vec<u64>,
+    stop: &dyn Fn() -> bool,
+) -> DocumentScore {
     let mut score = DocumentScore {
         ngrams: keys.len() as u64,
         ..DocumentScore::default()
@@ -217,7 +238,10 @@ pub fn count(keys: &[u64], hits: &[u8], seen: &mut Vec<u64>) -> DocumentScore {
     seen.resize(size, 0);
     let mut zero_seen = false;
     let mut run = 0;
-    for (&key, &hit) in keys.iter().zip(hits) {
+    for (number, (&key, &hit)) in keys.iter().zip(hits).enumerate() {
+        if number % STOP_KEYS == STOP_KEYS - 1 && stop() {
+            break;
+        }
         let mut slot = key as usize & mask;
         while seen[slot] != 0 && seen[slot] != key {
             slot = (slot + 1) & mask;
@@ -306,7 +330,9 @@ mod tests {
     #[test]
     fn counts_positions_distinct_and_runs() {
         let mut seen = Vec::new();
-        let score = count(&[5, 0, 5, 9, 0, 8], &[1, 1, 1, 0, 1, 0], &mut seen);
+        let score = count(&[5, 0, 5, 9, 0, 8], &[1, 1, 1, 0, 1, 0], &mut seen, &|| {
+            false
+        });
         assert_eq!(
             (
                 score.ngrams,
@@ -317,7 +343,10 @@ mod tests {
             ),
             (6, 4, 4, 2, 3)
         );
-        assert_eq!(count(&[], &[], &mut seen), DocumentScore::default());
+        assert_eq!(
+            count(&[], &[], &mut seen, &|| false),
+            DocumentScore::default()
+        );
     }
 
     #[test]

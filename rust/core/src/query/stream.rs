@@ -65,7 +65,7 @@ impl Index {
         std::thread::scope(|scope| {
             for _ in 0..threads(options.threads).min(groups.len() - 1) {
                 scope.spawn(|| {
-                    let mut scorer = Scorer::new(self, options);
+                    let mut scorer = Scorer::new(self, options, stop);
                     loop {
                         let group = next.fetch_add(1, Relaxed);
                         if group + 1 >= groups.len() || stop() {
@@ -126,7 +126,7 @@ impl OverlapStream {
         std::thread::scope(|scope| {
             for _ in 0..threads(options.threads) {
                 scope.spawn(|| {
-                    let mut scorer = Scorer::new(index, options);
+                    let mut scorer = Scorer::new(index, options, stop);
                     let mut block = Block::new();
                     for _ in 0..BLOCKS_PER_BATCH {
                         if stop() || !corpus.next_block(&mut block) {

@@ -32,7 +32,6 @@ pub struct Corpus {
     handed_out: AtomicU64,
     turn: AtomicUsize,
     bytes: Arc<AtomicU64>,
-    stopped: AtomicBool,
 }
 
 /// A source and what is known of it.
@@ -97,7 +96,6 @@ impl Corpus {
             handed_out: AtomicU64::new(0),
             turn: AtomicUsize::new(0),
             bytes: Arc::new(AtomicU64::new(0)),
-            stopped: AtomicBool::new(false),
         };
         for (source, slot) in corpus.slots.iter().enumerate() {
             if let Some(file) = &slot.file
@@ -117,7 +115,7 @@ impl Corpus {
     /// pass ends early, with an error that [`Corpus::finish`] returns or because of [`Corpus::stop`].
     pub fn next_block(&self, block: &mut Block) -> bool {
         loop {
-            if self.stopped.load(Ordering::Relaxed) {
+            if self.options.stop.load(Ordering::Relaxed) {
                 return false;
             }
             let Some((source, mut reader)) = self.reader() else {
@@ -131,7 +129,7 @@ impl Corpus {
 
     /// Hands out no more blocks.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.options.stop.store(true, Ordering::Relaxed);
     }
 
     /// Whether `finish` will return an error.
@@ -164,7 +162,7 @@ impl Corpus {
         if let Some(error) = self.error() {
             return Err(error);
         }
-        let stopped = self.stopped.load(Ordering::Relaxed);
+        let stopped = self.options.stop.load(Ordering::Relaxed);
         let sources = self.slots.into_iter().map(Slot::report).collect();
         let report = ReadReport::new(sources, stopped);
         debug_assert!(report.adds_up());
@@ -293,7 +291,7 @@ impl Corpus {
                 if sequential || !self.options.digests {
                     meter.digest()
                 } else {
-                    match digest_file(&file.path) {
+                    match digest_file(&file.path, &self.options.stop) {
                         Ok(digest) => Some(digest),
                         Err(error) => {
                             self.fail(
@@ -330,7 +328,7 @@ impl Corpus {
             && let Some(file) = &slot.file
         {
             // The digest names the file as it is, damage included; there is none if it cannot even be read.
-            outcome.blake3 = digest_file(&file.path).ok();
+            outcome.blake3 = digest_file(&file.path, &self.options.stop).ok();
         }
         let file = slot.path.clone();
         match fault {

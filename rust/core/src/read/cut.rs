@@ -1,5 +1,8 @@
 //! Cuts a stream of bytes into blocks of whole lines, or takes it as one text.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use std::io::Read;
 
 use super::ReadOptions;
@@ -38,6 +41,7 @@ pub(super) struct LineCutter {
     chunk: usize,
     block_bytes: usize,
     max_record_bytes: usize,
+    stop: Arc<AtomicBool>,
 }
 
 impl LineCutter {
@@ -53,11 +57,16 @@ impl LineCutter {
             chunk: CHUNK.min(options.block_bytes),
             block_bytes: options.block_bytes,
             max_record_bytes: options.max_record_bytes,
+            stop: Arc::clone(&options.stop),
         }
     }
 
-    /// Appends what one read gives; `false` when nothing is left, or when an error has been noted.
+    /// Appends what one read gives; `false` when nothing is left, when an error has been noted, or when the pass is to end.
     fn read(&mut self, buffer: &mut Vec<u8>) -> bool {
+        if self.stop.load(Ordering::Relaxed) {
+            self.ended = true;
+            return false;
+        }
         let old = buffer.len();
         buffer.resize(old + self.chunk, 0);
         let got = match self.input.read(&mut buffer[old..]) {
@@ -168,6 +177,7 @@ impl Cut for LineCutter {
 pub(super) struct TextCutter {
     input: Option<Input>,
     max_record_bytes: usize,
+    stop: Arc<AtomicBool>,
 }
 
 impl TextCutter {
@@ -175,6 +185,7 @@ impl TextCutter {
         TextCutter {
             input: Some(input),
             max_record_bytes: options.max_record_bytes,
+            stop: Arc::clone(&options.stop),
         }
     }
 }
@@ -193,6 +204,9 @@ impl Cut for TextCutter {
             block.bytes.truncate(old + got);
             if got == 0 {
                 break;
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(false);
             }
             length += got as u64;
             // Read on to the end all the same: that is where damage shows, and the digest covers the whole file.

@@ -28,6 +28,8 @@ mod tally;
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use block::{Block, Record};
 pub use corpus::Corpus;
@@ -65,6 +67,8 @@ pub struct ReadOptions {
     pub parallel_files: usize,
     /// Target size of a block, bytes of records.
     pub block_bytes: usize,
+    /// Once true, the pass ends as soon as it can: no block is handed out, and long records are not read to their end.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Default for ReadOptions {
@@ -83,6 +87,7 @@ impl Default for ReadOptions {
             digests: true,
             parallel_files: 1,
             block_bytes: 1 << 20,
+            stop: Arc::default(),
         }
     }
 }

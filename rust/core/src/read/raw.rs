@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much is read at once. Small enough that the bytes are still in the cache when they are hashed and searched.
@@ -76,11 +76,14 @@ impl Read for Raw {
 }
 
 /// Digest of a whole file, for formats that are not read front to back.
-pub(super) fn digest_file(path: &Path) -> io::Result<String> {
+pub(super) fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; CHUNK];
     loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
         match file.read(&mut buffer) {
             Ok(0) => return Ok(hasher.finalize().to_hex().to_string()),
             Ok(got) => {

@@ -209,7 +209,7 @@ impl Scan {
         let mut score = DocumentScore {
             n: ngrams.n,
             words: of.words,
-            ..count(keys, &hits, &mut Vec::new())
+            ..count(keys, &hits, &mut Vec::new(), &|| false)
         };
         if let Ok(text) = &of.text {
             if self.options.query.flags {
