@@ -57,7 +57,9 @@ pub(super) fn backslash(chunk: &[u8; WIDTH]) -> Option<usize> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-use portable::{backslash, special_in};
+pub(super) use portable::backslash;
+#[cfg(not(target_arch = "x86_64"))]
+use portable::special_in;
 
 /// The same in a register of eight bytes. In each test a byte may be flagged wrongly only above one that is flagged rightly
 /// (the subtraction borrows upwards), so the lowest flag is exact.
