@@ -148,7 +148,7 @@ def test_c07_a_length_that_the_index_lacks_is_refused_with_both_values(cli: Cli,
 
 @pytest.mark.parametrize(
     ("option", "asked", "has"),
-    [("--words", "whitespace", "uax29"), ("--normalize", "nfc", "none"), ("--lowercase", "", "False")],
+    [("--words", "whitespace", "uax29"), ("--normalize", "nfc", "none"), ("--lowercase", "", "has off")],
 )
 def test_c07_another_word_rule_is_refused_with_both_values(
     cli: Cli, trials: Path, small_index: Path, option: str, asked: str, has: str
