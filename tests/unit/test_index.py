@@ -349,3 +349,27 @@ def test_characters_that_become_several_words_have_one_span(tmp_path: Path) -> N
     assert table.spans.tolist() == [[(0, 1), (2, 3), (4, 5)]]
     assert table.matches[0][0] == "℀"
     assert [(each["start"], each["end"]) for each in index.explain("℀ b")["words"]] == [(0, 1)] * 3 + [(2, 3)]
+
+
+def test_an_index_can_be_replaced_while_others_open_and_ask_it(tmp_path: Path) -> None:
+    """A reader may see index.json just before the files it names are removed; it then looks once more."""
+    texts = [TEXT, TEXT + " and more"]
+    folder = tmp_path / "index"
+    Index.build(texts=texts[:1], out=folder, n=3, filter="exact", threads=1)
+    held = Index.open(folder)
+    done = threading.Event()
+    opened = 0
+
+    def replace() -> None:
+        for number in range(40):
+            Index.build(texts=texts[: 1 + number % 2], out=folder, n=3, filter="exact", threads=1, force=True)
+        done.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        replacing = pool.submit(replace)
+        while not done.is_set() and not replacing.done():
+            assert Index.open(folder).overlap([TEXT]).overlap.tolist() == [1.0]
+            assert held.overlap([TEXT]).overlap.tolist() == [1.0]
+            opened += 1
+        replacing.result()
+    assert opened > 10
