@@ -224,9 +224,6 @@ impl NgramSet {
             .items
             .iter()
             .for_each(|&number| held[number as usize] += 1);
-        let speaks = |candidate: usize, number: u32, only_common: &[bool]| {
-            held[number as usize] <= cap || only_common[candidate]
-        };
         let only_common: Vec<bool> = (0..candidates)
             .map(|candidate| {
                 absent[candidate] == 0
@@ -240,7 +237,7 @@ impl NgramSet {
         let mut tested = absent;
         for (candidate, tested) in tested.iter_mut().enumerate() {
             for &number in distinct.get(candidate) {
-                if speaks(candidate, number, &only_common) {
+                if held[number as usize] <= cap || only_common[candidate] {
                     pairs.push((number, candidate as u32));
                     *tested += 1;
                 }
