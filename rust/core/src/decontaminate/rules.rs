@@ -1,0 +1,166 @@
+//! When a unit of text counts as contaminated.
+
+/// What is judged by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The whole text.
+    Document,
+    /// Its lines: cut at each line feed, which stays at the head of the next (as bff does).
+    Paragraph,
+}
+
+/// Thresholds; a unit that crosses any of them is contaminated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thresholds {
+    /// Share of its n-grams that are in the reference.
+    pub max_overlap: Option<f64>,
+    /// Exactly `max_overlap` is still clean.
+    pub inclusive: bool,
+    /// Number of its n-grams that are, occurrences counted.
+    pub max_hits: Option<u64>,
+    /// Most consecutive n-grams that are.
+    pub max_run: Option<u64>,
+}
+
+/// Counts of one unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitCounts {
+    /// Words.
+    pub words: u64,
+    /// n-grams, occurrences counted.
+    pub ngrams: u64,
+    /// Those in the reference.
+    pub hits: u64,
+    /// Most consecutive ones.
+    pub longest_run: u64,
+}
+
+/// Why a unit is contaminated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// [`Thresholds::max_overlap`].
+    Overlap,
+    /// [`Thresholds::max_hits`].
+    Hits,
+    /// [`Thresholds::max_run`].
+    Run,
+}
+
+impl Why {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Overlap => "overlap",
+            Why::Hits => "hits",
+            Why::Run => "run",
+        }
+    }
+}
+
+impl Thresholds {
+    /// Which threshold the unit crosses, if any. A unit without n-grams crosses none: there is nothing to judge it by.
+    pub fn crossed(&self, unit: UnitCounts) -> Option<Why> {
+        if unit.ngrams == 0 {
+            return None;
+        }
+        let overlap = unit.hits as f64 / unit.ngrams as f64;
+        let by_overlap = self.max_overlap.is_some_and(|most| {
+            if self.inclusive {
+                overlap > most
+            } else {
+                overlap >= most
+            }
+        });
+        let beyond = |most: Option<u64>, value: u64| most.is_some_and(|most| value > most);
+        if by_overlap {
+            Some(Why::Overlap)
+        } else if beyond(self.max_hits, unit.hits) {
+            Some(Why::Hits)
+        } else if beyond(self.max_run, unit.longest_run) {
+            Some(Why::Run)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a single false hit can decide: then the reference must be exact.
+    pub fn act_on_single_hits(&self) -> bool {
+        self.max_hits == Some(0) || self.max_run == Some(0)
+    }
+}
+
+/// The units of a text, as byte ranges that cover it.
+pub fn units(text: &str, unit: Unit) -> Vec<std::ops::Range<usize>> {
+    let mut units = Vec::new();
+    let mut start = 0;
+    if unit == Unit::Paragraph {
+        for (at, _) in text.match_indices('\n') {
+            if at > start {
+                units.push(start..at);
+                start = at;
+            }
+        }
+    }
+    if start < text.len() || units.is_empty() {
+        units.push(start..text.len());
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(ngrams: u64, hits: u64, longest_run: u64) -> UnitCounts {
+        UnitCounts {
+            words: ngrams + 12,
+            ngrams,
+            hits,
+            longest_run,
+        }
+    }
+
+    #[test]
+    fn the_border_belongs_to_the_side_that_is_asked_for() {
+        let mut rule = Thresholds {
+            max_overlap: Some(0.8),
+            ..Thresholds::default()
+        };
+        assert_eq!(rule.crossed(unit(10, 8, 1)), Some(Why::Overlap));
+        assert_eq!(rule.crossed(unit(10, 7, 1)), None);
+        rule.inclusive = true;
+        assert_eq!(rule.crossed(unit(10, 8, 1)), None);
+        assert_eq!(rule.crossed(unit(10, 9, 1)), Some(Why::Overlap));
+        assert_eq!(rule.crossed(unit(0, 0, 0)), None);
+    }
+
+    #[test]
+    fn hits_and_runs_count_beyond_their_limits() {
+        let rule = Thresholds {
+            max_hits: Some(3),
+            max_run: Some(2),
+            ..Thresholds::default()
+        };
+        assert_eq!(rule.crossed(unit(100, 3, 2)), None);
+        assert_eq!(rule.crossed(unit(100, 4, 1)), Some(Why::Hits));
+        assert_eq!(rule.crossed(unit(100, 3, 3)), Some(Why::Run));
+        assert!(!rule.act_on_single_hits());
+        let any = Thresholds {
+            max_hits: Some(0),
+            ..Thresholds::default()
+        };
+        assert!(any.act_on_single_hits());
+        assert_eq!(any.crossed(unit(100, 1, 1)), Some(Why::Hits));
+    }
+
+    #[test]
+    fn paragraphs_keep_their_line_feed_at_the_head() {
+        let of = |text, unit| -> Vec<String> {
+            units(text, unit).into_iter().map(|range| text[range].to_string()).collect()
+        };
+        assert_eq!(of("a\nb\n\nc", Unit::Paragraph), ["a", "\nb", "\n", "\nc"]);
+        assert_eq!(of("\na\n", Unit::Paragraph), ["\na", "\n"]);
+        assert_eq!(of("a\nb", Unit::Document), ["a\nb"]);
+        assert_eq!(of("", Unit::Paragraph), [""]);
+    }
+}
