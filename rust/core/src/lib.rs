@@ -13,6 +13,7 @@ compile_error!(
 );
 
 pub mod build;
+pub mod decontaminate;
 pub mod error;
 pub mod filter;
 pub mod hash;

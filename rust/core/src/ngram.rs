@@ -78,6 +78,13 @@ impl NgramHasher {
     }
 }
 
+/// The key of one n-gram, from the hashes of its words.
+pub fn ngram_key(hashes: &[u64]) -> u64 {
+    finalize(hashes.iter().fold(0u64, |polynomial, &hash| {
+        polynomial.wrapping_mul(MULTIPLIER).wrapping_add(hash)
+    }))
+}
+
 /// Number of n-grams of a document of `words` words.
 pub fn ngram_count(words: u64, n: u32) -> u64 {
     (words + 1).saturating_sub(u64::from(n))

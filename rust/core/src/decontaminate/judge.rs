@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::cut::{Cut, Rest, cut};
 use super::rules::{Thresholds, Unit, UnitCounts, Why, units};
-use crate::hash::ngram_key;
-use crate::ngram::NgramHasher;
+use crate::ngram::{NgramHasher, ngram_key};
 use crate::tokenize::{Span, Tokenizer};
 
 /// How documents are judged.
@@ -86,7 +85,12 @@ impl<'a> Judge<'a> {
             rest: Rest::Whole,
         };
         for unit in units(text, self.rules.unit) {
-            let counts = self.unit(&text[unit.clone()], unit.start, look_up, &mut verdict.matches);
+            let counts = self.unit(
+                &text[unit.clone()],
+                unit.start,
+                look_up,
+                &mut verdict.matches,
+            );
             if let Some(why) = self.rules.thresholds.crossed(counts) {
                 verdict.contaminated.push((unit, why));
             }
@@ -97,11 +101,19 @@ impl<'a> Judge<'a> {
         }
         verdict.rest = match self.rules.cut {
             Some(rule) => {
-                let matched: Vec<_> = verdict.matches.iter().map(|each| each.bytes.clone()).collect();
+                let matched: Vec<_> = verdict
+                    .matches
+                    .iter()
+                    .map(|each| each.bytes.clone())
+                    .collect();
                 cut(text, &matched, rule)
             }
             None => {
-                let units: Vec<_> = verdict.contaminated.iter().map(|(unit, _)| unit.clone()).collect();
+                let units: Vec<_> = verdict
+                    .contaminated
+                    .iter()
+                    .map(|(unit, _)| unit.clone())
+                    .collect();
                 let whole_units = Cut {
                     around: 0,
                     min_piece: 1,
@@ -175,5 +187,106 @@ impl<'a> Judge<'a> {
             start += run.len();
         }
         counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::hash::word_hash;
+    use crate::tokenize::{Normalization, WordMode, WordRule};
+
+    /// The n-grams of a text, numbered.
+    fn reference(text: &str, n: usize) -> HashMap<u64, u32> {
+        let hashes: Vec<u64> = text
+            .split_whitespace()
+            .map(|word| word_hash(word.as_bytes()))
+            .collect();
+        hashes.windows(n).map(ngram_key).zip(0..).collect()
+    }
+
+    fn judge(rules: &Rules, text: &str, reference: &HashMap<u64, u32>) -> Verdict {
+        let tokenizer = Tokenizer::new(WordRule {
+            mode: WordMode::Whitespace,
+            normalization: Normalization::None,
+            lowercase: false,
+        });
+        Judge::new(rules, tokenizer).document(text, &mut |keys, hits, numbers| {
+            *numbers = keys.iter().map(|key| reference.get(key).copied()).collect();
+            *hits = numbers
+                .iter()
+                .map(|number| u8::from(number.is_some()))
+                .collect();
+        })
+    }
+
+    fn rules(unit: Unit, max_overlap: f64) -> Rules {
+        Rules {
+            n: 3,
+            unit,
+            min_n: None,
+            thresholds: Thresholds {
+                max_overlap: Some(max_overlap),
+                ..Thresholds::default()
+            },
+            cut: None,
+        }
+    }
+
+    #[test]
+    fn matches_carry_place_and_number() {
+        let known = reference("the cat sat on the mat", 3);
+        let text = "once the cat sat on a the mat";
+        let verdict = judge(&rules(Unit::Document, 0.8), text, &known);
+        assert_eq!(
+            verdict.counts,
+            UnitCounts {
+                words: 8,
+                ngrams: 6,
+                hits: 2,
+                longest_run: 2
+            }
+        );
+        assert_eq!(verdict.matches.len(), 1);
+        assert_eq!(&text[verdict.matches[0].bytes.clone()], "the cat sat on");
+        assert_eq!(verdict.matches[0].number, Some(0));
+        assert_eq!((verdict.contaminated.len(), verdict.rest), (0, Rest::Whole));
+    }
+
+    #[test]
+    fn contaminated_paragraphs_go_and_the_others_stay() {
+        let known = reference("the cat sat on the mat", 3);
+        let text = "something else here\nthe cat sat on the mat\nand the end of it";
+        let verdict = judge(&rules(Unit::Paragraph, 0.8), text, &known);
+        assert_eq!(verdict.contaminated, [(19..42, Why::Overlap)]);
+        let Rest::Pieces(pieces) = verdict.rest else {
+            panic!("{:?}", verdict.rest)
+        };
+        let rest: String = pieces.into_iter().map(|piece| &text[piece]).collect();
+        assert_eq!(rest, "something else here\nand the end of it");
+        // n-grams do not cross the lines.
+        let crossing = reference("here the cat", 3);
+        assert_eq!(
+            judge(&rules(Unit::Paragraph, 0.1), text, &crossing)
+                .counts
+                .hits,
+            0
+        );
+    }
+
+    #[test]
+    fn a_short_unit_is_one_ngram_if_asked_for() {
+        let two = ngram_key(&["so", "what"].map(|word| word_hash(word.as_bytes())));
+        let known = HashMap::from([(two, 7)]);
+        let mut short = rules(Unit::Document, 0.8);
+        assert_eq!(judge(&short, "so what", &known).counts.ngrams, 0);
+        short.min_n = Some(2);
+        let verdict = judge(&short, "so what", &known);
+        assert_eq!((verdict.counts.ngrams, verdict.counts.hits), (1, 1));
+        assert_eq!(verdict.matches[0].number, Some(7));
+        assert_eq!(verdict.rest, Rest::Nothing);
+        assert_eq!(judge(&short, "so", &known).counts.ngrams, 0);
     }
 }

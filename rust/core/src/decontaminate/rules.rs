@@ -156,7 +156,10 @@ mod tests {
     #[test]
     fn paragraphs_keep_their_line_feed_at_the_head() {
         let of = |text, unit| -> Vec<String> {
-            units(text, unit).into_iter().map(|range| text[range].to_string()).collect()
+            units(text, unit)
+                .into_iter()
+                .map(|range| text[range].to_string())
+                .collect()
         };
         assert_eq!(of("a\nb\n\nc", Unit::Paragraph), ["a", "\nb", "\n", "\nc"]);
         assert_eq!(of("\na\n", Unit::Paragraph), ["\na", "\n"]);
