@@ -7,9 +7,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ngramscope.decontaminate.rules import DecontaminationRules
 from ngramscope.index.options import BuildOptions, MergeOptions, QueryOptions, ReadOptions, ScanOptions, WordRule
 
 __all__ = [
+    "CUTS",
     "FILTER_KINDS",
     "FORMAT_VERSION",
     "MAX_COLUMN_CHUNK",
@@ -18,7 +20,11 @@ __all__ = [
     "MAX_SHARDS",
     "MAX_WINDOW_LOG",
     "NORMALIZATIONS",
+    "REMOVALS",
+    "UNITS",
     "WORD_MODES",
+    "DecontaminatedPart",
+    "Decontamination",
     "Index",
     "OverlapBatch",
     "OverlapStream",
@@ -27,6 +33,7 @@ __all__ = [
     "ScanBatch",
     "__version__",
     "build",
+    "container",
     "merge",
     "plan",
     "words",
@@ -41,6 +48,9 @@ NORMALIZATIONS: tuple[str, ...]
 """Names of the Unicode normalisations."""
 FILTER_KINDS: tuple[str, ...]
 """Names of the kinds of set."""
+UNITS: tuple[str, ...]
+CUTS: tuple[str, ...]
+REMOVALS: tuple[str, ...]
 MAX_N: int
 """Largest n-gram length."""
 MAX_SHARDS: int
@@ -231,6 +241,76 @@ class Scan:
         """Rows of candidates `start` to `end`, one for each n."""
     def reports(self) -> tuple[str, str]:
         """What was read of the candidates and of the corpus, as JSON."""
+
+@final
+class DecontaminatedPart:
+    """A block of texts, judged."""
+
+    @property
+    def source(self) -> int:
+        """Number of the source."""
+    @property
+    def rows(self) -> bytes:
+        """The rows as JSON Lines."""
+    @property
+    def clean(self) -> bytes | None:
+        """The records written out again, if asked for and not rows of a table."""
+    @property
+    def contaminated(self) -> list[tuple[int, str, str | None, str | None]]:
+        """Of each contaminated record: position, rule, removal, the new text of a cut row of a table."""
+    @property
+    def records(self) -> int:
+        """How many records."""
+    @property
+    def unjudged(self) -> list[str]:
+        """Why some of them cannot be judged, for each."""
+    @property
+    def removed(self) -> int:
+        """Code points removed."""
+
+@final
+class Decontamination:
+    """One pass over texts: an iterator of parts, then a report."""
+
+    def __new__(
+        cls,
+        texts: Sequence[str],
+        read: ReadOptions,
+        rules: DecontaminationRules,
+        rule: WordRule,
+        *,
+        remove: str,
+        evidence: int,
+        all_rows: bool,
+        clean: bool,
+        threads: int | None = None,
+        reference: Sequence[str] | None = None,
+        reference_read: ReadOptions | None = None,
+        index: Index | None = None,
+        progress: Callable[[Progress], object] | None = None,
+    ) -> Decontamination: ...
+    @property
+    def sources(self) -> list[str]:
+        """Names of the texts' sources."""
+    @property
+    def paths(self) -> list[str]:
+        """Paths of those that are files."""
+    @property
+    def reference_sources(self) -> list[str]:
+        """Names of the reference's sources."""
+    @property
+    def reference_report(self) -> str:
+        """What was read of the reference, as JSON; null for an index."""
+    @property
+    def unprotected(self) -> list[tuple[int, int, str | None, int, str]]:
+        """Items of the reference that protect nothing: source, line, id, words, reason."""
+    def next_parts(self, flat: bool) -> list[DecontaminatedPart] | None:
+        """The next parts, their rows with ids and evidence as JSON texts if `flat`; None at the end."""
+    def report(self) -> str:
+        """What was read of the texts, as JSON."""
+
+def container(path: str) -> str:
+    """What a file has to be written back as: parquet, arrow file, arrow stream, zip, the name of a compression, or plain."""
 
 def build(
     paths: Sequence[str],

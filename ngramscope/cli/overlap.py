@@ -15,14 +15,16 @@ from ngramscope import provenance
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._greedy import GreedyCommand, GreedyOption
+from ngramscope.cli._inputs import keep_inputs
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import asked_rule_options, console_options, group, read_options
 from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions, ScanOptions, WordRule
-from ngramscope.index.output import TABLE_VERSION, JsonLinesWriter, TableFile, TableWriter, check_fields
+from ngramscope.index.output import OVERLAP_WRITERS, TABLE_VERSION, JsonLinesWriter, TableFile, TableWriter, check_fields
 from ngramscope.index.scan import Scan
 from ngramscope.index.summary import Summary, index_facts, to_text
+from ngramscope.index.table import OverlapTable
 from ngramscope.report import figures
 
 __all__ = ["command"]
@@ -156,12 +158,12 @@ def command(
         else:
             stream = index.overlap_files(files, read=read, query=query, progress=console.progress)
         manifests = () if index is None else index.manifests
-        table_file = None if out is None else TableFile(Path(out), with_source=len(stream.sources) > 1)
+        table_file = None if out is None else TableFile(Path(out), OVERLAP_WRITERS, with_source=len(stream.sources) > 1)
         if table_file is not None:
-            _keep_inputs("--out", table_file.names, stream)
+            keep_inputs("--out", table_file.names, stream.paths)
             stack.enter_context(table_file)
         if figure is not None:
-            _keep_inputs("--plot", (figure,), stream)
+            keep_inputs("--plot", (figure,), stream.paths)
         writer = table_file or JsonLinesWriter(standard_output(), with_source=len(stream.sources) > 1)
         summary = _score(stream, manifests, writer)
         inputs = stream.report()
@@ -184,23 +186,14 @@ def command(
     return _exit.PARTIAL if any(report["bad_records"] or report["bad_files"] for report in read_of) else 0
 
 
-def _score(stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter | TableFile) -> Summary:
+def _score(
+    stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter[OverlapTable] | TableFile[OverlapTable]
+) -> Summary:
     summary = Summary(manifests, stream.filter_fpr)
     for table in itertools.chain([stream.empty()], stream):  # the empty one brings header and schema, whatever comes
         writer.write(table)
         summary.add(table)
     return summary
-
-
-def _keep_inputs(option: str, outputs: tuple[Path, ...], stream: OverlapStream | Scan) -> None:
-    """Refuse to replace an input, by whatever path it was reached."""
-    existing = {(each.stat().st_dev, each.stat().st_ino): each for each in outputs if each.exists()}
-    for path in stream.paths if existing else ():
-        status = Path(path).stat()
-        if (status.st_dev, status.st_ino) in existing:
-            raise click.UsageError(
-                f"{option}: {existing[status.st_dev, status.st_ino]} is one of the inputs; choose another name"
-            )
 
 
 def _provenance(

@@ -6,9 +6,8 @@ Messages spell an option as the command line does (``--filter-fpr``); its keywor
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,11 @@ from ngramscope._core import (
     NORMALIZATIONS,
     WORD_MODES,
 )
+from ngramscope.checks import MAX_COUNT as _MAX_COUNT
+from ngramscope.checks import check_choice as _choice
+from ngramscope.checks import check_integer as _integer
+from ngramscope.checks import check_optional as _optional
+from ngramscope.checks import check_switch as _switch
 from ngramscope.errors import UsageError
 from ngramscope.sizes import parse_size
 
@@ -41,7 +45,6 @@ __all__ = [
 
 DEFAULT_INDEX = "ngramscope-index"
 INDEX_VARIABLE = "NGRAMSCOPE_INDEX"
-_MAX_COUNT = (1 << 63) - 1
 
 
 def default_index() -> Path:
@@ -323,17 +326,6 @@ def lengths(n: int | Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted({int(each) for each in given}))
 
 
-def _integer(option: str, value: Any, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        top = f"and at most {high:,}" if high < _MAX_COUNT else "and below 2^63"
-        raise UsageError(f"{option}: {value!r} is not possible; a whole number of at least {low} {top}")
-
-
-def _optional(option: str, value: Any, low: int, high: int) -> None:
-    if value is not None:
-        _integer(option, value, low, high)
-
-
 def _part(value: Any) -> tuple[int, int]:
     parts = value.split("/") if isinstance(value, str) else value
     try:
@@ -343,13 +335,3 @@ def _part(value: Any) -> tuple[int, int]:
     if not 1 <= part <= of < 1 << 32:
         raise UsageError(f"--part: {value!r} is not possible; i/k with i from 1 to k")
     return part, of
-
-
-def _switch(option: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise UsageError(f"{option}: {value!r} is not possible; True or False")
-
-
-def _choice(option: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UsageError(f"{option}: {value!r} is not known; known: {', '.join(known)}")

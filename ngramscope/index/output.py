@@ -15,7 +15,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ngramscope.errors import ResourceError, UsageError
 from ngramscope.index.table import COLUMNS, EVIDENCE, OverlapTable, plain_text
@@ -23,15 +23,27 @@ from ngramscope.index.table import COLUMNS, EVIDENCE, OverlapTable, plain_text
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-__all__ = ["TABLE_VERSION", "CsvWriter", "JsonLinesWriter", "ParquetWriter", "TableFile", "TableWriter", "check_fields"]
+__all__ = [
+    "OVERLAP_WRITERS",
+    "TABLE_VERSION",
+    "CsvWriter",
+    "JsonLinesWriter",
+    "ParquetWriter",
+    "TableFile",
+    "TableWriter",
+    "check_fields",
+]
 
 TABLE_VERSION = 1
 """Version of the overlap table's columns and their meaning."""
 
 _COMPRESSED = (".gz", ".zst")
 
+Rows = TypeVar("Rows")
+"""What a writer is given: some rows of a table."""
 
-class TableWriter(ABC):
+
+class TableWriter(ABC, Generic[Rows]):
     """Writes tables, one after the other, to one binary stream."""
 
     def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
@@ -39,7 +51,7 @@ class TableWriter(ABC):
         self._with_source = with_source
 
     @abstractmethod
-    def write(self, table: OverlapTable) -> None:
+    def write(self, table: Rows) -> None:
         """Append the rows of `table`."""
 
     @abstractmethod
@@ -47,7 +59,7 @@ class TableWriter(ABC):
         """Write what is left; the stream stays open."""
 
 
-class JsonLinesWriter(TableWriter):
+class JsonLinesWriter(TableWriter[OverlapTable]):
     """One JSON object a row; ids and fields keep the JSON text they had, digit for digit."""
 
     def write(self, table: OverlapTable) -> None:
@@ -83,7 +95,7 @@ class JsonLinesWriter(TableWriter):
         """Nothing is left to write."""
 
 
-class CsvWriter(TableWriter):
+class CsvWriter(TableWriter[OverlapTable]):
     """Comma-separated, a header line, LF; an undefined share is an empty cell, lists are JSON texts."""
 
     def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
@@ -118,7 +130,7 @@ class CsvWriter(TableWriter):
         self._text.detach()
 
 
-class ParquetWriter(TableWriter):
+class ParquetWriter(TableWriter[OverlapTable]):
     """Parquet, zstd-compressed, a row group a table."""
 
     def __init__(self, stream: IO[bytes], *, with_source: bool) -> None:
@@ -141,10 +153,14 @@ class ParquetWriter(TableWriter):
             self._writer.close()
 
 
-_WRITERS: dict[str, type[TableWriter]] = {".jsonl": JsonLinesWriter, ".csv": CsvWriter, ".parquet": ParquetWriter}
+OVERLAP_WRITERS: Mapping[str, type[TableWriter[OverlapTable]]] = {
+    ".jsonl": JsonLinesWriter,
+    ".csv": CsvWriter,
+    ".parquet": ParquetWriter,
+}
 
 
-class TableFile:
+class TableFile(Generic[Rows]):
     """A table file that appears under its name when whole: ``with TableFile(path, ...) as file: file.write(...)``.
 
     Leaving the block without `commit` removes what was written.
@@ -153,23 +169,25 @@ class TableFile:
     ----------
     path
         Its ending chooses the format: ``.jsonl``, ``.csv``, ``.parquet``; the first two also with ``.gz`` or ``.zst``.
+    writers
+        By such endings.
     """
 
-    def __init__(self, path: Path, *, with_source: bool) -> None:
+    def __init__(self, path: Path, writers: Mapping[str, type[TableWriter[Rows]]], *, with_source: bool) -> None:
         if not path.name:
             raise UsageError("--out: '' is not possible; name a file")
         compression = path.suffix if path.suffix in _COMPRESSED else ""
         ending = Path(path.stem).suffix if compression else path.suffix
-        writer = _WRITERS.get(ending)
-        if writer is None or (compression and writer is ParquetWriter):
+        writer = writers.get(ending)
+        if writer is None or (compression and ending == ".parquet"):
             raise UsageError(
-                f"--out: {path}: the ending says no known format; known: {', '.join(_WRITERS)} "
+                f"--out: {path}: the ending says no known format; known: {', '.join(writers)} "
                 f"(.jsonl and .csv also followed by {' or '.join(_COMPRESSED)})"
             )
         if not path.parent.is_dir():
             raise UsageError(f"--out: {path}: there is no folder {path.parent}")
         self.path = path
-        self.sidecar = None if writer is ParquetWriter else path.with_name(path.name + ".meta.json")
+        self.sidecar = None if ending == ".parquet" else path.with_name(path.name + ".meta.json")
         for each in self.names:
             if each.is_dir():
                 raise UsageError(f"--out: {each} is a folder; choose another name")
@@ -183,14 +201,14 @@ class TableFile:
         """The files that `commit` brings about."""
         return (self.path,) if self.sidecar is None else (self.path, self.sidecar)
 
-    def __enter__(self) -> TableFile:
+    def __enter__(self) -> TableFile[Rows]:
         with self._full_disk():
             self._file: IO[bytes] = self._temporary.open("wb")
         self._stream = _compress(self._file, self._compression)
         self._writer = self._writer_type(self._stream, with_source=self._with_source)
         return self
 
-    def write(self, table: OverlapTable) -> None:
+    def write(self, table: Rows) -> None:
         """Append the rows of `table`."""
         with self._full_disk():
             self._writer.write(table)

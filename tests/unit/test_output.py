@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from ngramscope import Index, OverlapTable, QueryOptions, ReadOptions, ResourceError, UsageError
-from ngramscope.index.output import JsonLinesWriter, TableFile, check_fields
+from ngramscope.index.output import OVERLAP_WRITERS, JsonLinesWriter, TableFile, check_fields
 from tests.conftest import WORDS, read_jsonl, write_jsonl
 
 RECORDS: list[Any] = [
@@ -33,7 +33,7 @@ def tables(small_index: Path, tmp_path: Path) -> list[OverlapTable]:
 
 
 def save(path: Path, tables: list[OverlapTable], *, with_source: bool = False) -> None:
-    with TableFile(path, with_source=with_source) as file:
+    with TableFile(path, OVERLAP_WRITERS, with_source=with_source) as file:
         for table in tables:
             file.write(table)
         file.commit({"artefact": "overlap-table"})
@@ -100,7 +100,7 @@ def test_nothing_appears_before_the_whole(tables: list[OverlapTable], tmp_path: 
     out = tmp_path / "out" / "table.jsonl"
     out.parent.mkdir()
     out.write_text("earlier\n")
-    with pytest.raises(KeyboardInterrupt), TableFile(out, with_source=False) as file:
+    with pytest.raises(KeyboardInterrupt), TableFile(out, OVERLAP_WRITERS, with_source=False) as file:
         file.write(tables[0])
         raise KeyboardInterrupt
     assert [path.name for path in out.parent.iterdir()] == ["table.jsonl"]
@@ -110,7 +110,7 @@ def test_nothing_appears_before_the_whole(tables: list[OverlapTable], tmp_path: 
 def test_a_full_disk_is_named_and_leaves_nothing(tables: list[OverlapTable]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
-    writer = TableFile(Path("/dev/shm/ngramscope-test.jsonl"), with_source=False)
+    writer = TableFile(Path("/dev/shm/ngramscope-test.jsonl"), OVERLAP_WRITERS, with_source=False)
     with pytest.raises(ResourceError, match=r"ngramscope-test\.jsonl: cannot write the table: No space left"), writer:
         with Path("/dev/full").open("wb", buffering=0) as full:
             writer._writer = JsonLinesWriter(full, with_source=False)
@@ -120,11 +120,11 @@ def test_a_full_disk_is_named_and_leaves_nothing(tables: list[OverlapTable]) -> 
 
 def test_unknown_endings_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"known: \.jsonl, \.csv, \.parquet"):
-        TableFile(tmp_path / "out.xlsx", with_source=False)
+        TableFile(tmp_path / "out.xlsx", OVERLAP_WRITERS, with_source=False)
     with pytest.raises(UsageError, match="known"):
-        TableFile(tmp_path / "out.parquet.gz", with_source=False)
+        TableFile(tmp_path / "out.parquet.gz", OVERLAP_WRITERS, with_source=False)
     with pytest.raises(UsageError, match="there is no folder"):
-        TableFile(tmp_path / "no" / "out.csv", with_source=False)
+        TableFile(tmp_path / "no" / "out.csv", OVERLAP_WRITERS, with_source=False)
 
 
 def test_fields_may_not_hide_columns() -> None:

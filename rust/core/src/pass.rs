@@ -1,6 +1,7 @@
 //! One pass over a corpus with several threads, while the caller's thread reports progress and listens for a stop.
 
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -126,6 +127,52 @@ pub fn run<T: Send>(
         return Err(Error::Interrupted);
     }
     Ok(results)
+}
+
+/// Blocks that a thread works on before [`next_in_order`] hands results over.
+const BLOCKS_PER_BATCH: usize = 4;
+
+/// Works on the next blocks of `corpus`, which has to deliver them in order (`parallel_files` 1): their results, in order. `None` at the
+/// end, and when `finish` of the corpus will return an error, which says better than results that break off what is wrong.
+pub fn next_in_order<W, T: Send>(
+    corpus: &Corpus,
+    asked_threads: Option<usize>,
+    stop: &(dyn Fn() -> bool + Sync),
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &mut Block, &Corpus) -> T + Sync,
+) -> Result<Option<Vec<T>>> {
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads(asked_threads) {
+            scope.spawn(|| {
+                let mut worker = worker();
+                let mut block = Block::new();
+                for _ in 0..BLOCKS_PER_BATCH {
+                    if stop() || !corpus.next_block(&mut block) {
+                        break;
+                    }
+                    let result = work(&mut worker, &mut block, corpus);
+                    results
+                        .lock()
+                        .unwrap_or_else(|poisoned| poisoned.into_inner())
+                        .push(((block.source(), block.first_position()), result));
+                }
+            });
+        }
+    });
+    if stop() {
+        corpus.stop();
+        return Err(Error::Interrupted);
+    }
+    if corpus.failed() {
+        return Ok(None);
+    }
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    results.sort_by_key(|(place, _)| *place);
+    let results: Vec<T> = results.into_iter().map(|(_, result)| result).collect();
+    Ok((!results.is_empty()).then_some(results))
 }
 
 /// All processors, unless the caller says otherwise.

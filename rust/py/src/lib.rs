@@ -2,6 +2,7 @@
 
 mod batch;
 mod build;
+mod decontaminate;
 mod error;
 mod index;
 mod options;
@@ -57,6 +58,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "FILTER_KINDS",
         PyTuple::new(py, FilterKind::ALL.map(FilterKind::name))?,
     )?;
+    for (name, names) in [
+        ("UNITS", options::UNITS.map(|(name, _)| name).as_slice()),
+        ("CUTS", &options::CUTS.map(|(name, _)| name)),
+        ("REMOVALS", &options::MODES.map(|(name, _)| name)),
+    ] {
+        module.add(name, PyTuple::new(py, names)?)?;
+    }
     module.add("MAX_N", ngramscope_core::ngram::MAX_N)?;
     module.add("MAX_SHARDS", ngramscope_core::build::MAX_SHARDS)?;
     module.add("MAX_RECORD_SIZE", reading.max_record_bytes)?;
@@ -67,9 +75,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::OverlapBatch>()?;
     module.add_class::<scan::PyScan>()?;
     module.add_class::<scan::ScanBatch>()?;
+    module.add_class::<decontaminate::PyDecontamination>()?;
+    module.add_class::<decontaminate::DecontaminatedPart>()?;
     module.add_class::<watch::Progress>()?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::plan_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::merge_indexes, module)?)?;
+    module.add_function(wrap_pyfunction!(decontaminate::container_of, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)
 }

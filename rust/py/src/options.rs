@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use ngramscope_core::build::{BuildOptions, Layout, MergeOptions};
+use ngramscope_core::decontaminate::{Cut, CutOut, Mode, Settings, Thresholds, Unit, UnitRule};
 use ngramscope_core::filter::FilterKind;
 use ngramscope_core::manifest::{Manifest, PartOf};
 use ngramscope_core::query::QueryOptions;
@@ -51,6 +52,11 @@ impl ReadArguments {
         self.fields.len()
     }
 
+    /// Their names.
+    pub fn field_names(&self) -> &[String] {
+        &self.fields
+    }
+
     /// For the core; `ids` follows from the word mode.
     pub fn to_core(&self, ids: bool) -> ReadOptions {
         ReadOptions {
@@ -84,6 +90,72 @@ impl RuleArguments {
             mode: lookup(py, "--words", &self.words, &WORD_MODES)?,
             normalization: lookup(py, "--normalize", &self.normalize, &NORMALIZATIONS)?,
             lowercase: self.lowercase,
+        })
+    }
+}
+
+/// `DecontaminationRules`.
+#[derive(FromPyObject)]
+pub struct DecontaminationArguments {
+    /// Length of the n-grams.
+    pub n: u32,
+    unit: String,
+    min_n: Option<u32>,
+    near: u32,
+    max_overlap: Option<f64>,
+    max_inclusive: bool,
+    max_hits: Option<u64>,
+    max_run: Option<u64>,
+    max_near: Option<f64>,
+    /// n-grams that more documents of the texts have do not count.
+    pub max_documents: Option<u64>,
+    cut: String,
+    around: usize,
+    min_piece: usize,
+    max_pieces: Option<usize>,
+}
+
+/// Names of the units.
+pub const UNITS: [(&str, Unit); 2] = [("document", Unit::Document), ("paragraph", Unit::Paragraph)];
+/// Names of what is cut out.
+pub const CUTS: [(&str, CutOut); 2] = [("matches", CutOut::Matches), ("units", CutOut::Units)];
+/// Names of what is removed.
+pub const MODES: [(&str, Mode); 3] = [
+    ("nothing", Mode::Annotate),
+    ("spans", Mode::Spans),
+    ("documents", Mode::Documents),
+];
+
+impl DecontaminationArguments {
+    /// For the core.
+    pub fn to_core(&self, py: Python<'_>, words: WordRule, remove: &str) -> PyResult<Settings> {
+        Ok(Settings {
+            units: UnitRule {
+                words,
+                n: self.n,
+                unit: lookup(py, "--unit", &self.unit, &UNITS)?,
+                min_n: self.min_n,
+                near_n: (self.near > 0).then_some(self.near),
+            },
+            thresholds: Thresholds {
+                max_overlap: self.max_overlap,
+                inclusive: self.max_inclusive,
+                max_hits: self.max_hits,
+                max_run: self.max_run,
+                max_near: self.max_near,
+            },
+            max_documents: self.max_documents,
+            mode: lookup(py, "--remove", remove, &MODES)?,
+            cut_out: lookup(py, "--cut", &self.cut, &CUTS)?,
+            cut: Cut {
+                around: self.around,
+                min_piece: self.min_piece,
+                max_pieces: self.max_pieces,
+            },
+            evidence: 0,
+            all_rows: true,
+            rewrite: false,
+            threads: None,
         })
     }
 }

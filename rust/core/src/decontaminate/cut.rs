@@ -20,7 +20,7 @@ pub enum Rest {
     Whole,
     /// These byte ranges, in order; at least one.
     Pieces(Vec<Range<usize>>),
-    /// Nothing long enough.
+    /// Nothing long enough, or only white space.
     Nothing,
     /// More pieces than allowed.
     TooManyPieces(usize),
@@ -52,7 +52,10 @@ pub fn cut(text: &str, matched: &[Range<usize>], rule: Cut) -> Rest {
         return Rest::TooManyPieces(pieces.len());
     }
     pieces.retain(|piece| is_at_least(&text[piece.clone()], rule.min_piece));
-    if pieces.is_empty() {
+    if pieces
+        .iter()
+        .all(|piece| text[piece.clone()].trim().is_empty())
+    {
         Rest::Nothing
     } else {
         Rest::Pieces(pieces)

@@ -20,6 +20,8 @@ pub struct Thresholds {
     pub max_hits: Option<u64>,
     /// Most consecutive n-grams that are.
     pub max_run: Option<u64>,
+    /// The near-match score of the whole text.
+    pub max_near: Option<f64>,
 }
 
 /// Counts of one unit.
@@ -44,6 +46,18 @@ pub enum Why {
     Hits,
     /// [`Thresholds::max_run`].
     Run,
+    /// [`Thresholds::max_near`].
+    Near,
+}
+
+impl UnitCounts {
+    /// Adds another unit; runs do not cross.
+    pub fn add(&mut self, other: UnitCounts) {
+        self.words += other.words;
+        self.ngrams += other.ngrams;
+        self.hits += other.hits;
+        self.longest_run = self.longest_run.max(other.longest_run);
+    }
 }
 
 impl Why {
@@ -53,6 +67,7 @@ impl Why {
             Why::Overlap => "overlap",
             Why::Hits => "hits",
             Why::Run => "run",
+            Why::Near => "near",
         }
     }
 }
@@ -81,11 +96,6 @@ impl Thresholds {
         } else {
             None
         }
-    }
-
-    /// Whether a single false hit can decide: then the reference must be exact.
-    pub fn act_on_single_hits(&self) -> bool {
-        self.max_hits == Some(0) || self.max_run == Some(0)
     }
 }
 
@@ -144,12 +154,10 @@ mod tests {
         assert_eq!(rule.crossed(unit(100, 3, 2)), None);
         assert_eq!(rule.crossed(unit(100, 4, 1)), Some(Why::Hits));
         assert_eq!(rule.crossed(unit(100, 3, 3)), Some(Why::Run));
-        assert!(!rule.act_on_single_hits());
         let any = Thresholds {
             max_hits: Some(0),
             ..Thresholds::default()
         };
-        assert!(any.act_on_single_hits());
         assert_eq!(any.crossed(unit(100, 1, 1)), Some(Why::Hits));
     }
 

@@ -32,7 +32,7 @@ impl Scratch {
 
 impl Index {
     /// Sets `hits[i]` to 1 where an n-gram of length `n` with key `keys[i]` is in any of the indexes, else to 0.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         n: u32,
         keys: &[u64],

@@ -14,10 +14,11 @@ use crate::manifest::{KeySet, Manifest};
 use crate::shard::Shard;
 use crate::tokenize::{SimdPath, WordRule};
 
+pub(crate) use lookup::Scratch as LookUp;
 use score::Buffers;
 pub use score::{DocumentScore, QueryOptions};
 pub(crate) use score::{Evidence, count, first_words, flags};
-pub use stream::{OverlapStream, Row, null_reason};
+pub use stream::{OverlapStream, Row, TOO_SHORT, null_reason};
 
 /// One or several index directories; several answer as one (an n-gram is found when any of them has it).
 pub struct Index {

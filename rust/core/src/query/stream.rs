@@ -7,13 +7,11 @@ use super::score::Scorer;
 use super::{DocumentScore, Index, QueryOptions};
 use crate::error::{Error, Result};
 use crate::ngram::ngram_count;
-use crate::pass::threads;
+use crate::pass::{self, threads};
 use crate::read::{Block, Corpus, ReadReport};
 
 /// Bytes of text that a thread takes at a time, at most: about a million n-grams.
 const GROUP_BYTES: usize = 6 << 20;
-/// Blocks that a thread scores before results are handed over.
-const BLOCKS_PER_BATCH: usize = 4;
 
 /// Why a document has no overlap: it has fewer than n words.
 pub const TOO_SHORT: &str = "fewer_than_n_words";
@@ -121,43 +119,23 @@ impl OverlapStream {
         index: &Index,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Row>> {
-        let batches = Mutex::new(Vec::new());
         let (corpus, options) = (&self.corpus, &self.options);
-        std::thread::scope(|scope| {
-            for _ in 0..threads(options.threads) {
-                scope.spawn(|| {
-                    let mut scorer = Scorer::new(index, options, stop);
-                    let mut block = Block::new();
-                    for _ in 0..BLOCKS_PER_BATCH {
-                        if stop() || !corpus.next_block(&mut block) {
-                            break;
-                        }
-                        let rows = score_block(&mut block, corpus, &mut scorer, options);
-                        batches
-                            .lock()
-                            .unwrap_or_else(|p| p.into_inner())
-                            .push(((block.source(), block.first_position()), rows));
-                    }
-                });
+        loop {
+            let parts = pass::next_in_order(
+                corpus,
+                options.threads,
+                stop,
+                || Scorer::new(index, options, stop),
+                |scorer, block, corpus| score_block(block, corpus, scorer, options),
+            )?;
+            let Some(parts) = parts else {
+                return Ok(Vec::new());
+            };
+            let rows: Vec<Row> = parts.into_iter().flatten().collect();
+            // Blocks of blank lines have no rows, but they are not the end.
+            if !rows.is_empty() {
+                return Ok(rows);
             }
-        });
-        if stop() {
-            corpus.stop();
-            return Err(Error::Interrupted);
-        }
-        if corpus.failed() {
-            // `finish` says why; a table that breaks off with rows of unusable records would say it badly.
-            return Ok(Vec::new());
-        }
-        let mut batches = batches.into_inner().unwrap_or_else(|p| p.into_inner());
-        batches.sort_by_key(|(place, _)| *place);
-        let ended = batches.is_empty();
-        let rows: Vec<Row> = batches.into_iter().flat_map(|(_, rows)| rows).collect();
-        // Blocks of blank lines have no rows, but they are not the end.
-        if rows.is_empty() && !ended {
-            self.next_batch(index, stop)
-        } else {
-            Ok(rows)
         }
     }
 

@@ -1,6 +1,7 @@
 //! A block of records: bytes cut out of a source, and the parsing of them on the thread that pulled the block.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::columnar::Table;
@@ -30,6 +31,19 @@ pub struct Record<'a> {
     pub member: Option<&'a str>,
     /// The text, or why there is none.
     pub text: Result<&'a str, Reason>,
+    /// Where it stands in [`Block::raw`]; none for rows of tables and for records that were too long to keep.
+    pub place: Option<&'a Place>,
+}
+
+/// Where a record stands in the bytes of its block, for those who write it out again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// All of it, with the end of its line.
+    pub record: Range<usize>,
+    /// What holds the text: a JSON string with its quotes, or the text itself. Empty where there is no text.
+    pub text: Range<usize>,
+    /// Whether that is JSON.
+    pub json: bool,
 }
 
 /// What a block holds.
@@ -116,6 +130,11 @@ impl Block {
         }
     }
 
+    /// The bytes that the records were cut from, for [`Record::place`]; a table has none.
+    pub fn raw(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Calls `f` for every record, usable or not, in order, and counts them in `corpus`, which handed the block out. A
     /// second call does nothing.
     pub fn for_each(&mut self, corpus: &Corpus, mut f: impl FnMut(Record<'_>)) {
@@ -127,6 +146,7 @@ impl Block {
             tally: Tally::default(),
             member: member.as_deref(),
             position: self.first_position,
+            place: None,
         };
         match payload {
             Payload::Empty => return,
@@ -157,8 +177,9 @@ impl Block {
             self.first_line,
             context.max_record_bytes,
             sink,
-            |line, number, sink| match extractor.extract(line, &context.keys, context.ids) {
+            |line, start, number, sink| match extractor.extract(line, &context.keys, context.ids) {
                 Ok(found) => {
+                    sink.text_at(start, found.place.clone(), true);
                     let fields: Vec<Option<&str>> =
                         found.rest.iter().map(Option::as_deref).collect();
                     let missing = sink.emit(number, found.id.as_deref(), &fields, found.text);
@@ -183,8 +204,9 @@ impl Block {
             self.first_line,
             context.max_record_bytes,
             sink,
-            |line, number, sink| {
+            |line, start, number, sink| {
                 let id = json_string(&format!("{name}:{number}"));
+                sink.text_at(start, 0..line.len(), false);
                 sink.emit(number, Some(&id), &[], Ok(line));
             },
         );
@@ -192,8 +214,11 @@ impl Block {
 
     fn text(&mut self, name: &str, sink: &mut Sink<'_>) {
         let id = json_string(&qualified(name, sink.member));
-        match std::str::from_utf8(shape::without_bom(&self.bytes)) {
+        let bytes = shape::without_bom(&self.bytes);
+        sink.record_at(0..self.bytes.len());
+        match std::str::from_utf8(bytes) {
             Ok(text) => {
+                sink.text_at(self.bytes.len() - bytes.len(), 0..bytes.len(), false);
                 sink.emit(self.first_line, Some(&id), &[], Ok(text));
             }
             Err(error) => {
@@ -207,13 +232,13 @@ impl Block {
     }
 }
 
-/// Calls `each` for the lines that are records and can be read as text; counts the others.
+/// Calls `each` for the lines that are records and can be read as text, with where they begin; counts the others.
 fn for_each_line(
     bytes: &[u8],
     first_line: u64,
     max_record_bytes: usize,
     sink: &mut Sink<'_>,
-    mut each: impl FnMut(&str, u64, &mut Sink<'_>),
+    mut each: impl FnMut(&str, usize, u64, &mut Sink<'_>),
 ) {
     // Validating a block at once is several times faster than line by line; only a block with an error is looked at again.
     let all = std::str::from_utf8(bytes);
@@ -229,6 +254,7 @@ fn for_each_line(
         if shape::is_blank(line) {
             continue;
         }
+        sink.record_at(from..start.min(bytes.len()));
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > max_record_bytes {
             sink.bad(this, Reason::RecordTooLong, || {
@@ -241,7 +267,10 @@ fn for_each_line(
             Err(_) => std::str::from_utf8(line),
         };
         match text {
-            Ok(text) => each(text.strip_prefix('\u{feff}').unwrap_or(text), this, sink),
+            Ok(text) => {
+                let line = text.strip_prefix('\u{feff}').unwrap_or(text);
+                each(line, from + text.len() - line.len(), this, sink);
+            }
             Err(error) => sink.bad(this, Reason::InvalidUtf8, || {
                 format!("at byte {} of the line", error.valid_up_to() + 1)
             }),
@@ -255,9 +284,28 @@ pub(super) struct Sink<'f> {
     tally: Tally,
     member: Option<&'f str>,
     position: u64,
+    /// Of the next record.
+    place: Option<Place>,
 }
 
 impl Sink<'_> {
+    /// Says where the next record stands in the block's bytes.
+    fn record_at(&mut self, record: Range<usize>) {
+        self.place = Some(Place {
+            record,
+            text: 0..0,
+            json: false,
+        });
+    }
+
+    /// Says where its text stands, counted from byte `start`.
+    fn text_at(&mut self, start: usize, text: Range<usize>, json: bool) {
+        if let Some(place) = &mut self.place {
+            place.text = start + text.start..start + text.end;
+            place.json = json;
+        }
+    }
+
     /// Hands out the next record; returns its reason if it is a bad one, for [`Sink::explain`].
     pub fn emit(
         &mut self,
@@ -273,7 +321,9 @@ impl Sink<'_> {
             fields,
             member: self.member,
             text,
+            place: self.place.as_ref(),
         });
+        self.place = None;
         self.position += 1;
         self.tally.count(text.err());
         text.err().filter(|reason| reason.is_bad())

@@ -1,6 +1,7 @@
 //! One line of JSON to the values of the wanted keys.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::json::{Kind, Scanner, SyntaxError, Value, unescape, without_nonfinite};
 use super::keys::{FIELDS, ID, Key, Keys, TEXT};
@@ -28,6 +29,8 @@ struct Found {
 /// What a line holds. Raw values are JSON, digit for digit as they stand there.
 pub(super) struct Fields<'a> {
     pub text: Result<&'a str, Reason>,
+    /// Where the value of the text stands in the line; empty where there is none.
+    pub place: Range<usize>,
     pub id: Option<Cow<'a, str>>,
     pub rest: Vec<Option<Cow<'a, str>>>,
 }
@@ -80,8 +83,13 @@ impl Extractor {
         };
         let id = raw(ID);
         let rest = (FIELDS..keys.0.len()).map(raw).collect();
-        let text = text_of(line, self.found[TEXT].literal, ids, &mut self.text);
-        Ok(Fields { text, id, rest })
+        let value = self.found[TEXT].literal;
+        Ok(Fields {
+            place: value.map_or(0..0, |value| value.start..value.end),
+            text: text_of(line, value, ids, &mut self.text),
+            id,
+            rest,
+        })
     }
 
     /// The keys of a record, for messages; a nested one's inside is listed too when the wanted key begins there.

@@ -31,10 +31,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use block::{Block, Record};
+pub use block::{Block, Place, Record};
 pub use corpus::Corpus;
 pub use discover::{discover, discover_until};
 pub use error::{FileFault, ReadError};
+pub use open::container;
 pub use reason::Reason;
 pub use report::{BadRecord, ReadReport, SAMPLES, SourceReport};
 

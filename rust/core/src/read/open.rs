@@ -1,7 +1,8 @@
 //! From a source to the thing that cuts it into blocks: which compression, which format.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -95,6 +96,26 @@ fn seekable(
         )))
     } else {
         None
+    })
+}
+
+/// What a file has to be written back as, by its first bytes: `parquet`, `arrow file`, `arrow stream`, `zip`, the name of a compression,
+/// or `plain`.
+pub fn container(path: &Path) -> io::Result<&'static str> {
+    let mut head = Vec::new();
+    File::open(path)?
+        .take(shape::HEAD as u64)
+        .read_to_end(&mut head)?;
+    Ok(if is_parquet(&head) {
+        "parquet"
+    } else if is_ipc_file(&head) {
+        "arrow file"
+    } else if is_ipc_stream(&head) {
+        "arrow stream"
+    } else if is_zip(&head) {
+        "zip"
+    } else {
+        codec::sniff(&head).map_or("plain", |codec| codec.name)
     })
 }
 

@@ -61,7 +61,8 @@ pub struct Lists<T> {
 }
 
 impl<T> Lists<T> {
-    fn push(&mut self, list: impl IntoIterator<Item = T>) {
+    /// Adds a list.
+    pub fn push(&mut self, list: impl IntoIterator<Item = T>) {
         self.items.extend(list);
         self.ends.push(self.items.len());
     }
@@ -197,7 +198,8 @@ impl<'a> Reader<'a> {
 }
 
 impl NgramSet {
-    fn new(n: u32, keys: Lists<u64>, cap: usize, only: Only<'_>) -> Result<NgramSet> {
+    /// Of the lists of keys of each candidate. n-grams that more than `cap` candidates have do not speak for one.
+    pub fn new(n: u32, keys: Lists<u64>, cap: usize, only: Only<'_>) -> Result<NgramSet> {
         let candidates = keys.ends.len();
         let mut wanted = keys.items.clone();
         wanted.sort_unstable();

@@ -28,6 +28,8 @@ use crate::read::{Corpus, ReadReport};
 use crate::tokenize::{Tokenizer, WordRule};
 
 use candidates::Candidates;
+pub(crate) use candidates::{Lists, NgramSet};
+pub(crate) use table::Scratch as Placed;
 use tally::{Matcher, SetCounts, consider};
 
 /// Candidates whose rows a thread makes at a time.

@@ -26,7 +26,7 @@ pub struct KeyTable {
 #[derive(Default)]
 pub struct Scratch {
     hits: Vec<u8>,
-    passing: Vec<u64>,
+    places: Vec<u32>,
 }
 
 impl KeyTable {
@@ -89,24 +89,40 @@ impl KeyTable {
 
     /// Appends the numbers of those `keys` that are there, in their order and with repeats, to `found`.
     pub fn find(&self, keys: &[u64], scratch: &mut Scratch, found: &mut Vec<u32>) {
-        let Scratch { hits, passing } = scratch;
+        let places = self.passing(keys, scratch);
+        let numbers = places
+            .iter()
+            .map(|&place| self.number(keys[place as usize]));
+        found.extend(numbers.flatten());
+    }
+
+    /// Appends the places of those `keys` that are there, with their numbers, to `found`.
+    pub fn find_placed(&self, keys: &[u64], scratch: &mut Scratch, found: &mut Vec<(u32, u32)>) {
+        let places = self.passing(keys, scratch);
+        let numbers = |&place: &u32| Some((place, self.number(keys[place as usize])?));
+        found.extend(places.iter().filter_map(numbers));
+    }
+
+    /// Places of keys that the filter lets through, whose slots are on their way to the cache.
+    fn passing<'s>(&self, keys: &[u64], scratch: &'s mut Scratch) -> &'s [u32] {
+        let Scratch { hits, places } = scratch;
         hits.clear();
         hits.resize(keys.len(), 0);
         // SAFETY: the filter holds every block of its geometry.
         unsafe {
             blocked::contains_batch(self.filter.as_ptr(), 0, keys, self.geometry, hits);
         }
-        passing.resize(keys.len(), 0);
+        places.resize(keys.len(), 0);
         let mut count = 0;
-        for (&key, &hit) in keys.iter().zip(hits.iter()) {
-            passing[count] = key;
+        for (place, &hit) in hits.iter().enumerate() {
+            places[count] = place as u32;
             count += usize::from(hit);
         }
-        let passing = &passing[..count];
-        for &key in passing {
-            prefetch(&raw const self.slots[block_of(key, self.slots.len() as u64) as usize]);
+        for &place in &places[..count] {
+            let slot = block_of(keys[place as usize], self.slots.len() as u64);
+            prefetch(&raw const self.slots[slot as usize]);
         }
-        found.extend(passing.iter().filter_map(|&key| self.number(key)));
+        &places[..count]
     }
 }
 
@@ -131,6 +147,13 @@ mod tests {
                 .filter_map(|key| sorted.binary_search(key).ok().map(|number| number as u32))
                 .collect();
             assert_eq!(found, right);
+            let mut placed = Vec::new();
+            table.find_placed(&asked, &mut Scratch::default(), &mut placed);
+            for &(place, number) in &placed {
+                assert_eq!(table.number(asked[place as usize]), Some(number));
+            }
+            let numbers: Vec<u32> = placed.into_iter().map(|(_, number)| number).collect();
+            assert_eq!(numbers, right);
         }
     }
 }
