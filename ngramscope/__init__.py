@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from ngramscope._core import FORMAT_VERSION, Progress, __version__
+from ngramscope.decontaminate import Decontamination, DecontaminationRules
 from ngramscope.errors import (
     IndexFormatError,
     InputError,
@@ -32,6 +33,8 @@ from ngramscope.index import (
 __all__ = [
     "FORMAT_VERSION",
     "BuildReport",
+    "Decontamination",
+    "DecontaminationRules",
     "Index",
     "IndexFormatError",
     "InputError",

@@ -87,6 +87,10 @@ fn is_at_least(piece: &str, characters: usize) -> bool {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one range is meant"
+)]
 mod tests {
     use super::*;
 

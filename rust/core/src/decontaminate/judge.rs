@@ -208,7 +208,9 @@ impl<'a> Judge<'a> {
             if record.row.null_reason.is_none() && record.row.verdict.units == 0 {
                 record.row.null_reason = Some(TOO_SHORT);
             }
-            part.unjudged.extend(record.row.null_reason);
+            if record.row.verdict.why.is_none() {
+                part.unjudged.extend(record.row.null_reason);
+            }
             match record.place {
                 Some(place) => kept.push((place, action)),
                 None => {

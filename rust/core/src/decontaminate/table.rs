@@ -63,10 +63,9 @@ impl RowFormat<'_> {
         );
         line.value("units", &verdict.units);
         line.value("contaminated_units", &verdict.contaminated);
-        line.value(
-            "contaminated",
-            &row.null_reason.is_none().then_some(verdict.why.is_some()),
-        );
+        // A text too short for the other rules can still have a near match.
+        let judged = row.null_reason.is_none() || verdict.why.is_some();
+        line.value("contaminated", &judged.then_some(verdict.why.is_some()));
         line.value("rule", &verdict.why.map(|why| why.name()));
         line.value("removal", &verdict.removal.map(|removal| removal.name()));
         line.value("removed_characters", &verdict.removed);

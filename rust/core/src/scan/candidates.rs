@@ -3,6 +3,7 @@
 use super::table::KeyTable;
 use super::{Only, ScanOptions};
 use crate::error::Result;
+use crate::filter::prefetch;
 use crate::ngram::NgramHasher;
 use crate::pass::{self, Progress, Tick};
 use crate::query::first_words;
@@ -272,6 +273,11 @@ impl NgramSet {
     /// Sorted numbers of the distinct keys of every candidate that are looked for.
     pub fn distinct(&self) -> &Lists<u32> {
         &self.distinct
+    }
+
+    /// Fetches what [`NgramSet::holders`] begins with.
+    pub fn prefetch_holders(&self, number: u32) {
+        prefetch(&raw const self.holders.ends[number as usize]);
     }
 
     /// Candidates that the key of this number speaks for.

@@ -19,7 +19,7 @@ mod tally;
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::error::Result;
 use crate::pass::{self, Progress, Tick};
@@ -30,7 +30,7 @@ use crate::tokenize::{Tokenizer, WordRule};
 use candidates::Candidates;
 pub(crate) use candidates::{Lists, NgramSet};
 pub(crate) use table::Scratch as Placed;
-use tally::{Matcher, SetCounts, consider};
+use tally::{Matcher, NgramCounts, SetCounts, consider};
 
 /// Candidates whose rows a thread makes at a time.
 const GROUP: usize = 256;
@@ -200,13 +200,13 @@ impl Scan {
             .iter()
             .map(|&key| ngrams.table.number(key).map(|number| number as usize))
             .collect();
-        let counted = |of: &[std::sync::atomic::AtomicU64]| -> Vec<u64> {
-            numbers
-                .iter()
-                .map(|number| number.map_or(0, |number| of[number].load(Relaxed)))
-                .collect()
+        let counted = |of: fn(&NgramCounts) -> &AtomicU64| -> Vec<u64> {
+            let count = |number: &Option<usize>| {
+                number.map_or(0, |number| of(&counts.ngrams[number]).load(Relaxed))
+            };
+            numbers.iter().map(count).collect()
         };
-        let documents = counted(&counts.documents);
+        let documents = counted(|ngram| &ngram.documents);
         let hits: Vec<u8> = documents.iter().map(|&count| u8::from(count > 0)).collect();
         let mut score = DocumentScore {
             n: ngrams.n,
@@ -245,7 +245,7 @@ impl Scan {
             exact_duplicates: counts.duplicates[candidate].load(Relaxed),
             sources: self.top[set][candidate].clone(),
             occurrences: if self.options.counts {
-                counted(&counts.occurrences)
+                counted(|ngram| &ngram.occurrences)
             } else {
                 Vec::new()
             },

@@ -5,16 +5,24 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::candidates::{Candidates, NgramSet};
 use super::table::Scratch;
 use super::{Found, ScanOptions};
+use crate::filter::prefetch;
 use crate::ngram::NgramHasher;
 use crate::read::{Block, Corpus, Record};
 use crate::tokenize::Tokenizer;
 
+/// Counts of one n-gram of the candidates. Together, since one cache miss brings both.
+#[derive(Default)]
+pub struct NgramCounts {
+    /// How often it occurs in the corpus.
+    pub occurrences: AtomicU64,
+    /// In how many documents.
+    pub documents: AtomicU64,
+}
+
 /// Counts of one n, which all threads add to.
 pub struct SetCounts {
-    /// By number of a key: how often it occurs in the corpus.
-    pub occurrences: Vec<AtomicU64>,
-    /// By number of a key: in how many documents.
-    pub documents: Vec<AtomicU64>,
+    /// By number of a key.
+    pub ngrams: Vec<NgramCounts>,
     /// For each distinct key of each candidate, as [`NgramSet::distinct`] lists them: in how many documents of its own.
     pub own: Vec<AtomicU64>,
     /// By candidate: documents of its own.
@@ -27,8 +35,9 @@ impl SetCounts {
     pub fn new(set: &NgramSet, candidates: usize) -> SetCounts {
         let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
         SetCounts {
-            occurrences: zeros(set.table.len()),
-            documents: zeros(set.table.len()),
+            ngrams: (0..set.table.len())
+                .map(|_| NgramCounts::default())
+                .collect(),
             own: zeros(set.distinct().items().len()),
             own_documents: zeros(candidates),
             duplicates: zeros(candidates),
@@ -108,6 +117,7 @@ impl<'a> Matcher<'a> {
             candidates,
             tokenizer,
             hasher,
+            counts,
             scratch,
             sets,
             occurrences,
@@ -117,9 +127,14 @@ impl<'a> Matcher<'a> {
         tokenizer.hash_words(text, |hashes| {
             hasher.push(hashes, |set, keys| {
                 *occurrences += keys.len() as u64;
-                candidates.sets[set]
-                    .table
-                    .find(keys, scratch, &mut sets[set].found);
+                let (ngrams, found) = (&candidates.sets[set], &mut sets[set].found);
+                let known = found.len();
+                ngrams.table.find(keys, scratch, found);
+                // Needed when the document is over: on their way to the cache until then.
+                for &number in &found[known..] {
+                    prefetch(&raw const counts[set].ngrams[number as usize]);
+                    ngrams.prefetch_holders(number);
+                }
             });
         });
         for set in 0..sets.len() {
@@ -140,10 +155,16 @@ impl<'a> Matcher<'a> {
             top,
         } = &mut self.sets[set];
         found.sort_unstable();
+        for number in found.iter() {
+            if let Some(first) = ngrams.holders(*number).first() {
+                prefetch(first);
+            }
+        }
         for same in found.chunk_by(|a, b| a == b) {
             let number = same[0];
-            counts.occurrences[number as usize].fetch_add(same.len() as u64, Relaxed);
-            counts.documents[number as usize].fetch_add(1, Relaxed);
+            let count = &counts.ngrams[number as usize];
+            count.occurrences.fetch_add(same.len() as u64, Relaxed);
+            count.documents.fetch_add(1, Relaxed);
             for &candidate in ngrams.holders(number) {
                 let count = &mut shared[candidate as usize];
                 if *count == 0 {
