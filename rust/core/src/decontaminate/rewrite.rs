@@ -57,8 +57,8 @@ mod tests {
         };
         let places = [
             place(0..31, "\"a\\u00e9\""),
-            place(32..46, "\"b\""),
-            place(46..raw.len(), "\"c\""),
+            place(32..45, "\"b\""),
+            place(45..raw.len(), "\"c\""),
         ];
         let with = |actions: [Action; 3]| {
             let out = rewrite(raw, places.iter().zip(&actions));
