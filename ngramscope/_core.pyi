@@ -25,6 +25,7 @@ __all__ = [
     "WORD_MODES",
     "DecontaminatedPart",
     "Decontamination",
+    "Documents",
     "Index",
     "OverlapBatch",
     "OverlapStream",
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "build",
     "container",
+    "digest",
     "merge",
     "plan",
     "words",
@@ -333,6 +335,21 @@ def merge(
     progress: Callable[[Progress], object] | None = None,
 ) -> str:
     """Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON."""
+
+@final
+class Documents:
+    """One pass over a corpus: an iterator of lists of texts, then a report."""
+
+    def __new__(
+        cls, paths: Sequence[str], read: ReadOptions, progress: Callable[[Progress], object] | None = None
+    ) -> Documents: ...
+    def __iter__(self) -> Documents: ...
+    def __next__(self) -> list[str]: ...
+    def report(self) -> str:
+        """What was read and left out, as JSON."""
+
+def digest(path: str | os.PathLike[str], *, progress: Callable[[Progress], object] | None = None) -> str:
+    """BLAKE3 digest of the bytes of a file, in hexadecimal."""
 
 def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
     """Bounds of the words of `text`, in code points."""

@@ -17,6 +17,7 @@ from ngramscope import _core
 from ngramscope._core import Progress
 from ngramscope.corpus.feed import Feeder
 from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
+from ngramscope.corpus.remote import public_name
 from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 from ngramscope.index.texts import check_texts
@@ -135,7 +136,7 @@ def merge_indexes(
 
 
 def _run(paths: list[str], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
-    logger.info("indexing %s into %s", ", ".join(paths), out)
+    logger.info("indexing %s into %s", ", ".join(map(public_name, paths)), out)
     return _report(out, _core.build(paths, os.fspath(out), options, progress=progress))
 
 

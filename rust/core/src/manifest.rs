@@ -154,17 +154,15 @@ impl PartOf {
         if !(1..=self.of).contains(&self.part) {
             return refuse(spelled, "write i/k, with i from 1 to k");
         }
-        let mut files = Vec::new();
-        for source in sources {
-            match source {
-                Source::File(file) => files.push(file),
-                Source::Stream(name, _) => {
-                    return refuse(
-                        spelled,
-                        &format!("{name} is no file; parts are made of files"),
-                    );
-                }
-            }
+        let mut files = sources;
+        if let Some(Source::Stream(name, _)) = files
+            .iter()
+            .find(|source| matches!(source, Source::Stream(..)))
+        {
+            return refuse(
+                spelled,
+                &format!("{name} is no file; parts are made of files"),
+            );
         }
         if files.len() < self.of as usize {
             return refuse(
@@ -175,12 +173,12 @@ impl PartOf {
                 ),
             );
         }
-        files.sort_by(|a, b| a.name.cmp(&b.name));
+        files.sort_by(|a, b| a.name().cmp(b.name()));
         let part = files
             .into_iter()
             .skip(self.part as usize - 1)
             .step_by(self.of as usize);
-        Ok(part.map(Source::File).collect())
+        Ok(part.collect())
     }
 }
 

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use ngramscope_core::build;
 use ngramscope_core::error::Error;
-use ngramscope_core::read::{self, Source};
+use ngramscope_core::read::{self, Source, Wanted};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::error;
 use crate::options::{BuildArguments, MergeArguments, ReadArguments};
+use crate::remote;
 use crate::stream::StoppableReader;
 use crate::watch::{Watch, run, step};
 
@@ -84,7 +85,7 @@ fn finish(
     }
 }
 
-/// Files found under `paths`, standard input, and `stream`.
+/// What `paths` stand for: remote sources, files, standard input; and `stream`.
 pub fn sources(
     py: Python<'_>,
     paths: &[PathBuf],
@@ -110,7 +111,17 @@ pub fn sources(
         ));
     }
     let mut sources = Vec::new();
-    if !files.is_empty() {
+    let mut local = Vec::new();
+    let wanted = Wanted::new(&read.include, &read.exclude)
+        .map_err(|error| error::read_to_python(py, error))?;
+    for file in files {
+        let name = file.to_string_lossy();
+        match remote::find(py, &name, &wanted, &watch.stop_flag())? {
+            Some(found) => sources.extend(found.into_iter().map(Source::Remote)),
+            None => local.push(file),
+        }
+    }
+    if !local.is_empty() {
         let found = run(
             py,
             watch,
@@ -118,7 +129,7 @@ pub fn sources(
             |stop| {
                 let stop = || stop.load(Ordering::Relaxed);
                 Ok(read::discover_until(
-                    &files,
+                    &local,
                     &read.include,
                     &read.exclude,
                     &stop,

@@ -129,7 +129,11 @@ impl PyIndex {
         let sources = sources(py, &paths, &read, stream, &mut watch)?;
         let names = sources.iter().map(name).collect();
         let paths = sources.iter().filter_map(path).collect();
-        let bytes_total = sources.iter().map(bytes).sum::<Option<u64>>().unwrap_or(0);
+        let bytes_total = sources
+            .iter()
+            .map(Source::bytes)
+            .sum::<Option<u64>>()
+            .unwrap_or(0);
         let mut to_core = read.to_core(self.index.rule().mode == WordMode::Ids);
         to_core.parallel_files = 1; // rows come in input order
         to_core.stop = watch.stop_flag();
@@ -312,22 +316,12 @@ impl PyOverlapStream {
 }
 
 pub fn name(source: &Source) -> String {
-    match source {
-        Source::File(file) => file.name.clone(),
-        Source::Stream(name, _) => name.clone(),
-    }
-}
-
-fn bytes(source: &Source) -> Option<u64> {
-    match source {
-        Source::File(file) => Some(file.bytes),
-        Source::Stream(..) => None,
-    }
+    source.name().to_owned()
 }
 
 pub fn path(source: &Source) -> Option<PathBuf> {
     match source {
         Source::File(file) => Some(file.path.clone()),
-        Source::Stream(..) => None,
+        Source::Remote(_) | Source::Stream(..) => None,
     }
 }

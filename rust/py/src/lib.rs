@@ -3,9 +3,11 @@
 mod batch;
 mod build;
 mod decontaminate;
+mod documents;
 mod error;
 mod index;
 mod options;
+mod remote;
 mod scan;
 mod stream;
 mod text;
@@ -77,7 +79,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::ScanBatch>()?;
     module.add_class::<decontaminate::PyDecontamination>()?;
     module.add_class::<decontaminate::DecontaminatedPart>()?;
+    module.add_class::<documents::PyDocuments>()?;
     module.add_class::<watch::Progress>()?;
+    module.add_function(wrap_pyfunction!(documents::digest, module)?)?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::plan_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::merge_indexes, module)?)?;

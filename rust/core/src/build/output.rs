@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST_NAME, Manifest};
-use crate::read::{InputFile, Source};
+use crate::read::{InputFile, Remote, Source};
 
 use crate::pass::{Progress, Tick};
 
@@ -215,6 +215,7 @@ pub struct Rereadable {
 
 enum Kept {
     File(InputFile),
+    Remote(Arc<dyn Remote>),
     Once(String, Mutex<Option<Box<dyn Read + Send>>>),
     /// A compressed copy of a stream of `bytes` bytes.
     Spooled {
@@ -236,6 +237,7 @@ impl Rereadable {
         for source in sources {
             kept.push(match source {
                 Source::File(file) => Kept::File(file),
+                Source::Remote(remote) => Kept::Remote(remote),
                 Source::Stream(name, stream) if spool => {
                     let path = output.temporary(&format!("spool-{}.zst", kept.len()));
                     copy(name, stream, path, tick)?
@@ -250,6 +252,7 @@ impl Rereadable {
     pub fn once(sources: Vec<Source>) -> Rereadable {
         let keep = |source| match source {
             Source::File(file) => Kept::File(file),
+            Source::Remote(remote) => Kept::Remote(remote),
             Source::Stream(name, stream) => Kept::Once(name, Mutex::new(Some(stream))),
         };
         Rereadable {
@@ -280,6 +283,7 @@ impl Rereadable {
             .iter()
             .map(|source| match source {
                 Kept::File(file) => Ok(Source::File(file.clone())),
+                Kept::Remote(remote) => Ok(Source::Remote(Arc::clone(remote))),
                 Kept::Spooled { name, path, .. } => {
                     let copy = File::open(path).and_then(zstd::Decoder::new);
                     let copy = copy.map_err(Error::io(path, "open the temporary copy at"))?;
@@ -306,6 +310,7 @@ impl Rereadable {
             .iter()
             .map(|source| match source {
                 Kept::File(file) => Some(file.bytes),
+                Kept::Remote(remote) => remote.bytes(),
                 Kept::Spooled { bytes, .. } => Some(*bytes),
                 Kept::Once(..) => None,
             })

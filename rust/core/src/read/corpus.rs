@@ -1,5 +1,6 @@
 //! One pass over the sources: hands out blocks to threads, and sums up what they found.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -8,10 +9,10 @@ use super::cut::Cut;
 use super::error::{FileFault, ReadError};
 use super::keys::Keys;
 use super::open;
-use super::raw::{Meter, digest_file};
+use super::raw::{Meter, digest_all};
 use super::report::{BadRecord, ReadReport, SAMPLES, SourceReport};
 use super::tally::{Crossing, Limits, Tally};
-use super::{InputFile, ReadOptions, Source};
+use super::{InputFile, ReadOptions, Remote, Source};
 
 /// What parsing a record needs to know.
 pub(super) struct Context {
@@ -39,10 +40,48 @@ struct Slot {
     /// For messages: the path as found. For reports and ids: the name.
     path: String,
     name: String,
-    file: Option<InputFile>,
+    origin: Origin,
     reader: Mutex<Reader>,
     done: AtomicBool,
     result: Mutex<Outcome>,
+}
+
+/// What can be asked of a source beside its records.
+enum Origin {
+    File(InputFile),
+    Remote(Arc<dyn Remote>),
+    Stream,
+}
+
+impl Origin {
+    fn bytes(&self) -> Option<u64> {
+        match self {
+            Origin::File(file) => Some(file.bytes),
+            Origin::Remote(remote) => remote.bytes(),
+            Origin::Stream => None,
+        }
+    }
+
+    /// A fault if it is not as it was when it was found, now that so many bytes have been `read`.
+    fn unchanged(&self, read: Option<u64>) -> Result<(), FileFault> {
+        match self {
+            Origin::File(file) => open::unchanged_after(file, read),
+            _ => self
+                .bytes()
+                .map_or(Ok(()), |bytes| open::all_read(bytes, read)),
+        }
+    }
+
+    /// Digest of all bytes; a stream is gone when it has been read.
+    fn digest(&self, stop: &AtomicBool) -> Result<Option<String>, FileFault> {
+        let (digest, bytes) = match self {
+            Origin::File(file) => digest_all(File::open(&file.path)?, stop)?,
+            Origin::Remote(remote) => digest_all(remote.stream()?, stop)?,
+            Origin::Stream => return Ok(None),
+        };
+        self.unchanged(Some(bytes))?;
+        Ok(Some(digest))
+    }
 }
 
 struct Reader {
@@ -98,7 +137,7 @@ impl Corpus {
             bytes: Arc::new(AtomicU64::new(0)),
         };
         for (source, slot) in corpus.slots.iter().enumerate() {
-            if let Some(file) = &slot.file
+            if let Origin::File(file) = &slot.origin
                 && let Err(fault) = open::unchanged(file)
             {
                 let mut reader = lock(&slot.reader);
@@ -142,12 +181,11 @@ impl Corpus {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all files together; sources that are streams count as 0.
+    /// Bytes of all sources together; those that do not tell count as 0.
     pub fn bytes_total(&self) -> u64 {
         self.slots
             .iter()
-            .filter_map(|slot| slot.file.as_ref())
-            .map(|file| file.bytes)
+            .filter_map(|slot| slot.origin.bytes())
             .sum()
     }
 
@@ -277,38 +315,23 @@ impl Corpus {
     /// Notes the end of a source.
     fn end(&self, source: usize, reader: &mut Reader, meter: &Meter, sequential: bool) {
         let slot = &self.slots[source];
-        let digest = match &slot.file {
-            Some(file) => {
-                let read = if sequential {
-                    Some(meter.bytes())
-                } else {
-                    None
-                };
-                if let Err(fault) = open::unchanged_after(file, read) {
-                    self.fail(source, reader, fault, Some(meter));
-                    return;
-                }
-                if sequential || !self.options.digests {
-                    meter.digest()
-                } else {
-                    match digest_file(&file.path, &self.options.stop) {
-                        Ok(digest) => Some(digest),
-                        Err(error) => {
-                            self.fail(
-                                source,
-                                reader,
-                                FileFault::Unreadable(error.to_string()),
-                                Some(meter),
-                            );
-                            return;
-                        }
-                    }
-                }
+        let read = sequential.then(|| meter.bytes());
+        let digest = slot.origin.unchanged(read).and_then(|()| {
+            if sequential || !self.options.digests {
+                Ok(meter.digest())
+            } else {
+                slot.origin.digest(&self.options.stop)
             }
-            None => meter.digest(),
+        });
+        let digest = match digest {
+            Ok(digest) => digest,
+            Err(fault) => {
+                self.fail(source, reader, fault, Some(meter));
+                return;
+            }
         };
         let mut outcome = lock(&slot.result);
-        outcome.bytes = slot.file.as_ref().map_or(meter.bytes(), |file| file.bytes);
+        outcome.bytes = slot.origin.bytes().unwrap_or(meter.bytes());
         outcome.blake3 = digest;
         self.close(source, reader, outcome);
     }
@@ -320,15 +343,15 @@ impl Corpus {
         let mut outcome = lock(&slot.result);
         outcome.incomplete = Some(fault.to_string());
         outcome.bytes = slot
-            .file
-            .as_ref()
-            .map_or_else(|| meter.map_or(0, Meter::bytes), |file| file.bytes);
+            .origin
+            .bytes()
+            .unwrap_or_else(|| meter.map_or(0, Meter::bytes));
         if self.options.digests
             && self.options.max_bad_files > 0
-            && let Some(file) = &slot.file
+            && let Origin::File(_) = slot.origin
         {
             // The digest names the file as it is, damage included; there is none if it cannot even be read.
-            outcome.blake3 = digest_file(&file.path, &self.options.stop).ok();
+            outcome.blake3 = slot.origin.digest(&self.options.stop).ok().flatten();
         }
         let file = slot.path.clone();
         match fault {
@@ -437,18 +460,16 @@ impl Corpus {
 
 impl Slot {
     fn new(source: Source) -> Slot {
-        let (path, name, file) = match &source {
-            Source::File(file) => (
-                file.path.display().to_string(),
-                file.name.clone(),
-                Some(file.clone()),
-            ),
-            Source::Stream(name, _) => (name.clone(), name.clone(), None),
+        let name = source.name().to_owned();
+        let (path, origin) = match &source {
+            Source::File(file) => (file.path.display().to_string(), Origin::File(file.clone())),
+            Source::Remote(remote) => (name.clone(), Origin::Remote(Arc::clone(remote))),
+            Source::Stream(..) => (name.clone(), Origin::Stream),
         };
         Slot {
             path,
             name,
-            file,
+            origin,
             reader: Mutex::new(Reader {
                 state: State::Waiting(source),
                 blocks: 0,

@@ -32,8 +32,7 @@ pub fn discover_until(
     exclude: &[String],
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<InputFile>, ReadError> {
-    let include = patterns("include", include)?;
-    let exclude = patterns("exclude", exclude)?;
+    let wanted = Wanted::new(include, exclude)?;
     let mut found = Vec::new();
     for arg in args {
         match fs::metadata(arg) {
@@ -52,7 +51,7 @@ pub fn discover_until(
         }
     }
     let all = found.len();
-    found.retain(|found| keep(found, &include, &exclude));
+    found.retain(|found| wanted.takes(&found.below));
     if found.is_empty() {
         return Err(ReadError::NoInput {
             why: nothing(args, all),
@@ -167,7 +166,7 @@ fn walk(
         }
         match entry {
             Ok(entry) if entry.file_type().is_dir() => {}
-            Ok(entry) if !wanted(entry.path()) => {}
+            Ok(entry) if !wanted(entry.path()) || beside_data(entry.path()) => {}
             Ok(entry) => match entry.metadata() {
                 Ok(metadata) => {
                     let below = entry
@@ -191,6 +190,29 @@ fn walk(
                 }
             }
         }
+    }
+}
+
+/// Whether a file only accompanies the data in a folder that the library `datasets` wrote (`save_to_disk`, its cache): a description,
+/// or what it computed from the data.
+fn beside_data(path: &Path) -> bool {
+    const DESCRIPTION: &str = "dataset_info.json";
+    let (Some(folder), Some(name)) = (
+        path.parent(),
+        path.file_name().and_then(|name| name.to_str()),
+    ) else {
+        return false;
+    };
+    let some = |wanted: &dyn Fn(&Path) -> bool| {
+        fs::read_dir(folder).is_ok_and(|mut entries| {
+            entries.any(|entry| entry.is_ok_and(|entry| wanted(&entry.path())))
+        })
+    };
+    let arrow = |path: &Path| path.extension().is_some_and(|ending| ending == "arrow");
+    match name {
+        DESCRIPTION | "state.json" => folder.join(DESCRIPTION).is_file() && some(&arrow),
+        "dataset_dict.json" => some(&|below| below.join(DESCRIPTION).is_file()),
+        _ => name.starts_with("cache-") && arrow(path) && folder.join(DESCRIPTION).is_file(),
     }
 }
 
@@ -285,16 +307,28 @@ fn patterns(option: &'static str, texts: &[String]) -> Result<Patterns, ReadErro
     })
 }
 
-fn keep(found: &Found, include: &Patterns, exclude: &Patterns) -> bool {
-    let name = found
-        .below
-        .file_name()
-        .map(Path::new)
-        .unwrap_or(&found.below);
-    let matches = |patterns: &Patterns| {
-        patterns.names.is_match(name) || patterns.paths.is_match(&found.below)
-    };
-    (!include.any || matches(include)) && !matches(exclude)
+/// Which files to take, as [`discover`] says.
+pub struct Wanted {
+    include: Patterns,
+    exclude: Patterns,
+}
+
+impl Wanted {
+    /// Takes the patterns; an error if one is none.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Wanted, ReadError> {
+        Ok(Wanted {
+            include: patterns("include", include)?,
+            exclude: patterns("exclude", exclude)?,
+        })
+    }
+
+    /// Whether to take the file with the path `below` what it was found by.
+    pub fn takes(&self, below: &Path) -> bool {
+        let name = below.file_name().map(Path::new).unwrap_or(below);
+        let matches =
+            |patterns: &Patterns| patterns.names.is_match(name) || patterns.paths.is_match(below);
+        (!self.include.any || matches(&self.include)) && !matches(&self.exclude)
+    }
 }
 
 fn nothing(args: &[PathBuf], all: usize) -> String {

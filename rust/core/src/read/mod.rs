@@ -20,8 +20,10 @@ mod json;
 mod jsonl;
 mod keys;
 mod open;
+mod places;
 mod raw;
 mod reason;
+mod remote;
 mod report;
 mod shape;
 mod tally;
@@ -33,10 +35,12 @@ use std::sync::atomic::AtomicBool;
 
 pub use block::{Block, Place, Record};
 pub use corpus::Corpus;
-pub use discover::{discover, discover_until};
+pub use discover::{Wanted, discover, discover_until};
 pub use error::{FileFault, ReadError};
 pub use open::container;
+pub use raw::digest_file;
 pub use reason::Reason;
+pub use remote::Remote;
 pub use report::{BadRecord, ReadReport, SAMPLES, SourceReport};
 
 /// What to read and how to treat what cannot be used.
@@ -150,6 +154,28 @@ pub struct InputFile {
 pub enum Source {
     /// A file; can be read again.
     File(InputFile),
+    /// Bytes that another program brings; can be read again.
+    Remote(Arc<dyn Remote>),
     /// Standard input, a pipe: JSON Lines (possibly compressed), read once.
     Stream(String, Box<dyn Read + Send>),
+}
+
+impl Source {
+    /// Its name in reports.
+    pub fn name(&self) -> &str {
+        match self {
+            Source::File(file) => &file.name,
+            Source::Remote(remote) => remote.name(),
+            Source::Stream(name, _) => name,
+        }
+    }
+
+    /// How many bytes it has, where that is known.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Source::File(file) => Some(file.bytes),
+            Source::Remote(remote) => remote.bytes(),
+            Source::Stream(..) => None,
+        }
+    }
 }

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::archive::{ArchiveCutter, Tar, Zip, is_tar};
+use super::block::Block;
 use super::columnar::{
     FileCutter, ParquetCutter, StreamCutter, is_ipc_file, is_ipc_stream, is_parquet,
 };
 use super::cut::{Cut, LineCutter, Lines, TextCutter};
 use super::error::FileFault;
+use super::places::Places;
 use super::raw::{Input, Meter, Raw};
 use super::{InputFile, ReadOptions, Source, codec, shape};
 
@@ -36,7 +38,7 @@ pub(super) fn open(
             let opened = File::open(&file.path).map_err(|error| (error.into(), None))?;
             // Between the check of all files and this one time has passed.
             unchanged(&file).map_err(|fault| (fault, None))?;
-            match seekable(&opened, options, progress) {
+            match jumping(&opened, options, progress) {
                 Ok(Some(cutter)) => {
                     return Ok(Opened {
                         cutter,
@@ -47,6 +49,27 @@ pub(super) fn open(
                 Ok(None) => (Box::new(opened), file.name, Kind::File),
                 Err(fault) => return Err((fault, None)),
             }
+        }
+        Source::Remote(remote) => {
+            let mut stream = remote.stream().map_err(|error| (error.into(), None))?;
+            let head = head(&mut stream).map_err(|error| (error.into(), None))?;
+            if let Some(places) = Places::of_remote(&remote) {
+                match seekable(&head, &places, options, progress) {
+                    Ok(Some(cutter)) => {
+                        return Ok(Opened {
+                            cutter: Box::new(Remotely { cutter, places }),
+                            meter,
+                            sequential: false,
+                        });
+                    }
+                    Ok(None) => {}
+                    Err(fault) => return Err((places.fault().unwrap_or(fault), None)),
+                }
+            } else if is_parquet(&head) || is_ipc_file(&head) || is_zip(&head) {
+                return Err((only_forward(), None));
+            }
+            let whole = io::Cursor::new(head).chain(stream);
+            (Box::new(whole), remote.name().to_owned(), Kind::File)
         }
     };
     let raw = Raw::new(inner, Arc::clone(&meter), Arc::clone(progress));
@@ -60,38 +83,59 @@ pub(super) fn open(
     }
 }
 
-/// What cuts the file, if it is of a format that is read by jumping about in it.
-fn seekable(
-    file: &File,
+/// What cuts a file, if it is of a format that is read by jumping about in it. The file stays at its beginning.
+fn jumping(
+    mut file: &File,
     options: &ReadOptions,
     progress: &Arc<AtomicU64>,
 ) -> Result<Option<Box<dyn Cut>>, FileFault> {
+    let head = head(&mut file)?;
+    file.rewind()?;
+    seekable(
+        &head,
+        &Places::of_file(file.try_clone()?)?,
+        options,
+        progress,
+    )
+}
+
+/// The bytes that tell formats which are read by jumping about.
+fn head(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head)?;
-    (&mut &*file).rewind()?;
-    let again = || file.try_clone();
+    Ok(head)
+}
+
+/// What cuts the bytes at `places`, which begin with `head`, if they are of a format that is read by jumping about.
+fn seekable(
+    head: &[u8],
+    places: &Places,
+    options: &ReadOptions,
+    progress: &Arc<AtomicU64>,
+) -> Result<Option<Box<dyn Cut>>, FileFault> {
+    let again = || places.clone();
     Ok(if head.starts_with(b"PARE") {
         return Err(FileFault::refused(
             "encrypted Parquet file",
             "decrypt it first",
         ));
-    } else if is_parquet(&head) {
+    } else if is_parquet(head) {
         Some(Box::new(ParquetCutter::new(
-            again()?,
+            again(),
             options.keys(),
             options,
             progress,
         )?))
-    } else if is_ipc_file(&head) {
+    } else if is_ipc_file(head) {
         Some(Box::new(FileCutter::new(
-            again()?,
+            again(),
             options.keys(),
             options,
             progress,
         )?))
-    } else if is_zip(&head) {
+    } else if is_zip(head) {
         Some(Box::new(ArchiveCutter::new(
-            Zip::new(again()?, progress)?,
+            Zip::new(again(), progress)?,
             options,
         )))
     } else {
@@ -117,6 +161,27 @@ pub fn container(path: &Path) -> io::Result<&'static str> {
     } else {
         codec::sniff(&head).map_or("plain", |codec| codec.name)
     })
+}
+
+fn only_forward() -> FileFault {
+    FileFault::refused(
+        "Parquet file, Arrow file or zip archive, which is read by jumping about in it, on a server that only sends it from its beginning",
+        "download it first",
+    )
+}
+
+/// A cutter that knows why bytes did not come: decoders take any lack of them for damage.
+struct Remotely {
+    cutter: Box<dyn Cut>,
+    places: Places,
+}
+
+impl Cut for Remotely {
+    fn next(&mut self, block: &mut Block) -> Result<bool, FileFault> {
+        self.cutter
+            .next(block)
+            .map_err(|fault| self.places.fault().unwrap_or(fault))
+    }
 }
 
 /// A local file header, or the end of the directory of an empty archive.
@@ -160,10 +225,14 @@ pub(super) fn unchanged(file: &InputFile) -> Result<(), FileFault> {
 /// Like [`unchanged`], at the end of the file, when so many bytes of it have been `read`.
 pub(super) fn unchanged_after(file: &InputFile, read: Option<u64>) -> Result<(), FileFault> {
     unchanged(file)?;
+    all_read(file.bytes, read)
+}
+
+/// A fault if more or fewer bytes were `read` than there were.
+pub(super) fn all_read(bytes: u64, read: Option<u64>) -> Result<(), FileFault> {
     match read {
-        Some(read) if read != file.bytes => Err(FileFault::Changed(format!(
-            "{read} bytes read, {} before",
-            file.bytes
+        Some(read) if read != bytes => Err(FileFault::Changed(format!(
+            "{read} bytes read, {bytes} before"
         ))),
         _ => Ok(()),
     }

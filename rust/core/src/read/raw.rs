@@ -75,9 +75,8 @@ impl Read for Raw {
     }
 }
 
-/// Digest of a whole file, for formats that are not read front to back.
-pub(super) fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
-    let mut file = File::open(path)?;
+/// Digest of a whole source, for formats that are not read front to back, and how many bytes it has.
+pub(super) fn digest_all(mut file: impl Read, stop: &AtomicBool) -> io::Result<(String, u64)> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -85,7 +84,7 @@ pub(super) fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> 
             return Err(io::Error::other("stopped"));
         }
         match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finalize().to_hex().to_string()),
+            Ok(0) => return Ok((hasher.finalize().to_hex().to_string(), hasher.count())),
             Ok(got) => {
                 hasher.update(&buffer[..got]);
             }
@@ -93,6 +92,11 @@ pub(super) fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> 
             Err(error) => return Err(error),
         }
     }
+}
+
+/// BLAKE3 digest of a file's bytes, in hexadecimal. An error once `stop` is set.
+pub fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
+    digest_all(File::open(path)?, stop).map(|(digest, _)| digest)
 }
 
 /// A buffered reader that can be asked for a number of bytes without consuming them.

@@ -27,6 +27,12 @@ fn zip_of(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> 
     writer.finish().unwrap().into_inner()
 }
 
+/// An archive of two members.
+pub fn small_zip() -> Vec<u8> {
+    let members: [(&str, &[u8]); 2] = [("a.txt", b"one"), ("b.txt", b"two")];
+    zip_of(&members, zip::CompressionMethod::Deflated)
+}
+
 #[test]
 fn archives_are_read_member_by_member() {
     let folder = tempfile::tempdir().unwrap();

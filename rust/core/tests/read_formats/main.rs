@@ -3,6 +3,7 @@
 mod archives;
 #[path = "../read_support/mod.rs"]
 mod read_support;
+mod remote;
 mod tables;
 
 use std::io::{Cursor, Read, Write};

@@ -94,6 +94,11 @@ pub fn small_parquet() -> Vec<u8> {
     parquet(&table(text_columns(3).remove(0).1), 9)
 }
 
+/// The same as an Arrow file.
+pub fn small_arrow() -> Vec<u8> {
+    arrow_file(&table(text_columns(3).remove(0).1))
+}
+
 fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
     let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     for start in (0..batch.num_rows()).step_by(10) {

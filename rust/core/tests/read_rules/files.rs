@@ -219,3 +219,37 @@ fn finding_files_can_be_stopped() {
     let found = discover_until(&[folder.path().to_owned()], &[], &[], &stop).unwrap();
     assert!(!found.is_empty() && found.len() < 10);
 }
+
+#[test]
+fn what_datasets_writes_beside_its_data_is_left_out_of_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in [
+        "set/dataset_dict.json",
+        "set/train/data-00000-of-00001.arrow",
+        "set/train/cache-0123456789abcdef.arrow",
+        "set/train/dataset_info.json",
+        "set/train/state.json",
+        "other/state.json",
+        "other/dataset_dict.json",
+        "other/cache-1.arrow",
+        "lone/dataset_info.json",
+    ] {
+        put(folder.path(), name, "{}");
+    }
+    assert_eq!(
+        names(&[path("set")], &[], &[]),
+        ["data-00000-of-00001.arrow"]
+    );
+    // Only beside such data.
+    assert_eq!(
+        names(&[path("other")], &[], &[]),
+        ["cache-1.arrow", "dataset_dict.json", "state.json"]
+    );
+    assert_eq!(names(&[path("lone")], &[], &[]), ["dataset_info.json"]);
+    // What is named is read.
+    assert_eq!(
+        names(&[path("set/train/state.json")], &[], &[]),
+        ["state.json"]
+    );
+}

@@ -3,8 +3,7 @@
 //! The `zip` crate reads the directory. Its readers of members borrow the archive, which a pass that goes on from block to
 //! block cannot hold, so the members' bytes are read here.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,26 +13,26 @@ use zip::{CompressionMethod, ZipArchive};
 use super::{Members, hidden};
 use crate::read::codec::{self, Step, Unpack};
 use crate::read::error::FileFault;
+use crate::read::places::Places;
 use crate::read::raw::Input;
 
 const NAME: &str = "zip archive";
 
 /// The members of a zip archive.
 pub(in crate::read) struct Zip {
-    archive: ZipArchive<File>,
-    file: Arc<File>,
+    archive: ZipArchive<Places>,
+    file: Places,
     next: usize,
     progress: Arc<AtomicU64>,
 }
 
 impl Zip {
-    pub fn new(file: File, progress: &Arc<AtomicU64>) -> Result<Zip, FileFault> {
-        let second = file.try_clone()?;
-        let archive =
-            ZipArchive::new(second).map_err(|error| FileFault::damaged(NAME, error.to_string()))?;
+    pub fn new(file: Places, progress: &Arc<AtomicU64>) -> Result<Zip, FileFault> {
+        let archive = ZipArchive::new(file.clone())
+            .map_err(|error| FileFault::damaged(NAME, error.to_string()))?;
         Ok(Zip {
             archive,
-            file: Arc::new(file),
+            file,
             next: 0,
             progress: Arc::clone(progress),
         })
@@ -72,11 +71,9 @@ impl Members for Zip {
                     format!("{name} has no place in it"),
                 ));
             };
-            let part = Part {
-                file: Arc::clone(&self.file),
-                at: start,
-                remaining: entry.compressed_size(),
-            };
+            let mut part = self.file.clone();
+            part.seek(SeekFrom::Start(start))?;
+            let part = part.take(entry.compressed_size());
             self.progress
                 .fetch_add(entry.compressed_size(), Ordering::Relaxed);
             let data = Data {
@@ -90,27 +87,6 @@ impl Members for Zip {
             return Ok(Some((name, Input::new(Box::new(members)))));
         }
         Ok(None)
-    }
-}
-
-/// A range of the file. Nothing else uses the file's position at the same time: the archive is read under its lock.
-struct Part {
-    file: Arc<File>,
-    at: u64,
-    remaining: u64,
-}
-
-impl Read for Part {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let room = out
-            .len()
-            .min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
-        let mut file = &*self.file;
-        file.seek(SeekFrom::Start(self.at))?;
-        let got = file.read(&mut out[..room])?;
-        self.at += got as u64;
-        self.remaining -= got as u64;
-        Ok(got)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Arrow IPC, in its two forms: files (with a directory at the end, as pyarrow and Feather write) and streams (as
 //! Hugging Face datasets keep them).
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +16,7 @@ use crate::read::block::{Block, Payload};
 use crate::read::cut::Cut;
 use crate::read::error::FileFault;
 use crate::read::keys::Keys;
+use crate::read::places::Places;
 use crate::read::raw::Input;
 
 const FILE: &str = "Arrow file";
@@ -88,7 +88,7 @@ impl Batches {
 
 /// Cuts an Arrow file into blocks of rows.
 pub(in crate::read) struct FileCutter {
-    reader: FileReader<BufReader<File>>,
+    reader: FileReader<BufReader<Places>>,
     batches: Batches,
     progress: Arc<AtomicU64>,
     /// What the progress grows by with each batch.
@@ -97,13 +97,13 @@ pub(in crate::read) struct FileCutter {
 
 impl FileCutter {
     pub fn new(
-        file: File,
+        file: Places,
         keys: Keys,
         options: &ReadOptions,
         progress: &Arc<AtomicU64>,
     ) -> Result<FileCutter, FileFault> {
-        let bytes = file.metadata()?.len();
-        let second = file.try_clone()?;
+        let bytes = file.size();
+        let second = file.clone();
         let all = guard(FILE, || FileReader::try_new_buffered(second, None))?;
         let batches = Batches::new(keys, options);
         if all.num_batches() > 0 {

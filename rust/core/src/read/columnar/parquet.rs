@@ -1,6 +1,5 @@
 //! Parquet: one row group after the other, of which only the wanted columns are read, page by page.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +16,7 @@ use crate::read::block::{Block, Payload};
 use crate::read::cut::Cut;
 use crate::read::error::FileFault;
 use crate::read::keys::{Key, Keys};
+use crate::read::places::Places;
 
 const NAME: &str = "Parquet file";
 
@@ -30,7 +30,7 @@ pub(in crate::read) fn is_parquet(head: &[u8]) -> bool {
 
 /// Cuts a Parquet file into blocks of rows.
 pub(in crate::read) struct ParquetCutter {
-    file: File,
+    file: Places,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     keys: Keys,
@@ -47,7 +47,7 @@ pub(in crate::read) struct ParquetCutter {
 
 impl ParquetCutter {
     pub fn new(
-        file: File,
+        file: Places,
         keys: Keys,
         options: &ReadOptions,
         progress: &Arc<AtomicU64>,
@@ -127,7 +127,7 @@ impl ParquetCutter {
         let batch = usize::try_from(self.block_bytes as u64 / row_bytes)
             .unwrap_or(MAX_ROWS)
             .clamp(1, MAX_ROWS);
-        let file = self.file.try_clone()?;
+        let file = self.file.clone();
         let reader = guard(NAME, || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                 .with_row_groups(vec![self.group])
