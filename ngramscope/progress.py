@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from typing import TextIO
 
 from ngramscope._core import Progress
 from ngramscope.sizes import counted, format_count, format_size
 
-__all__ = ["ProgressLine"]
+__all__ = ["ProgressLine", "Step"]
 
 _LIVE_EVERY = 0.1
 _PLAIN_EVERY = 10.0
@@ -23,7 +24,24 @@ _PHASES = {
     "load": "loading",
     "verify": "verifying",
     "score": "scoring",
+    "read": "reading",
+    "fetch": "downloading",
 }
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of work done here and not in the core, which has `Progress` for it; the same attributes."""
+
+    phase: str
+    pass_number: int = 1
+    passes: int = 1
+    documents: int = 0
+    bytes_done: int = 0
+    bytes_total: int = 0
+    ngrams: int = 0
+    fill: float | None = None
+    seconds: float = 0.0
 
 
 class ProgressLine:
@@ -43,7 +61,7 @@ class ProgressLine:
         self._next = 0.0 if self._live else time.monotonic() + _PLAIN_EVERY
         self._shown = False
 
-    def __call__(self, step: Progress) -> None:
+    def __call__(self, step: Progress | Step) -> None:
         """Show `step`, unless the last one was shown a moment ago."""
         now = time.monotonic()
         if now < self._next:
@@ -65,7 +83,7 @@ class ProgressLine:
             self._shown = False
 
 
-def describe(step: Progress) -> str:
+def describe(step: Progress | Step) -> str:
     """One line: what, how far, how fast, how full, how long still."""
     parts = [_PHASES.get(step.phase, step.phase)]
     if step.passes > 1:

@@ -22,17 +22,21 @@ of standard output went away. Text in and out is UTF-8 in every locale. `NGRAMSC
 """
 
 
-def help_of(command: click.Command) -> str:
-    context = click.Context(cli, info_name="ngramscope", terminal_width=100, **cli.context_settings)
-    if command is not cli:
-        context = click.Context(command, info_name=command.name, parent=context, terminal_width=100)
-    return command.get_help(context)
+def sections(command: click.Command, title: str, parent: click.Context | None = None) -> list[str]:
+    """The help of a command, and of those in it if it is a group."""
+    settings = cli.context_settings if parent is None else {}
+    context = click.Context(
+        command, info_name=title if parent is None else command.name, parent=parent, terminal_width=100, **settings
+    )
+    parts = [f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"]
+    if isinstance(command, click.Group):
+        for name, each in sorted(command.commands.items()):
+            parts += sections(each, name if parent is None else f"{title} {name}", context)
+    return parts
 
 
 def document() -> str:
-    parts = [HEAD, f"## ngramscope\n\n```text\n{help_of(cli)}\n```\n"]
-    parts.extend(f"## {name}\n\n```text\n{help_of(command)}\n```\n" for name, command in sorted(cli.commands.items()))
-    return "\n".join(parts)
+    return "\n".join([HEAD, *sections(cli, "ngramscope")])
 
 
 def main() -> int:

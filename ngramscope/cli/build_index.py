@@ -9,6 +9,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import build_options, console_options, geometry_options, read_options, rule_options
 from ngramscope.cli._show_build import show_build
+from ngramscope.corpus.manifest import manifest_and_split
 from ngramscope.index.build import build_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, index_folder
 
@@ -34,7 +35,9 @@ def command(
     read: ReadOptions,
     console: Console,
 ) -> int:
-    """Index the n-grams of CORPUS: files, folders, globs, - for standard input, or one manifest (*.toml).
+    """Index the n-grams of CORPUS: files, folders, globs, - for standard input, or one manifest (NAME.toml[:SPLIT]).
+
+    Also what is elsewhere: https://..., s3://..., gs://... and datasets, hf://NAME[:CONFIG][:SPLIT].
 
     JSON Lines, Parquet, Arrow IPC and plain text are read, also compressed (gz, zst, bz2, xz) and in archives (tar, zip).
     Without CORPUS the standard library of the running Python is indexed, for trying out; such an index is marked as a
@@ -48,7 +51,7 @@ def command(
     if manifest is not None:
         if corpus:
             raise click.UsageError("--manifest and CORPUS: give one of them")
-        if not manifest.endswith(".toml"):
+        if manifest_and_split(manifest) is None:
             raise click.UsageError(f"--manifest: {manifest}: a manifest's name ends in .toml")
         corpus = (manifest,)
     options = BuildOptions(read=read, rule=rule, **geometry, **build)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
+from ngramscope.corpus.manifest import CorpusManifest, default_manifest, find_manifest, load_manifest
 
-__all__ = ["CorpusManifest", "default_manifest", "load_manifest"]
+__all__ = ["CorpusManifest", "default_manifest", "find_manifest", "load_manifest"]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ngramscope.corpus.remote import CHUNK, Changed, Transfer, public_name
+from ngramscope.corpus.remote import CHUNK, ChangedError, Transfer, public_name
 from ngramscope.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class HttpFile:
 
         Raises
         ------
-        Changed
+        ChangedError
             The server has another version now.
         InputError
             They cannot be had; tells why and how far it came.
@@ -108,14 +108,14 @@ class HttpFile:
                 failures += 1
                 if at > 0 and not self.ranges:
                     raise InputError(
-                        f"{reason(error)}, after {at:,} bytes; the server does not send parts of files, so it cannot go on there: "
-                        "download it first"
+                        f"{reason(error)}, after {at:,} bytes; the server does not send parts of files, so it cannot go on "
+                        "there: download it first"
                     ) from error
                 if failures >= TRIES:
                     raise InputError(f"{reason(error)}, {failures} times in a row, after {at:,} bytes") from error
                 _pause(failures)
         if stop is not None and at > stop:
-            raise Changed(f"{at:,} bytes came, {stop:,} were announced")
+            raise ChangedError(f"{at:,} bytes came, {stop:,} were announced")
 
     def _answer(self, at: int, end: int | None) -> requests.Response:
         last = "" if end is None else end - 1
@@ -134,7 +134,7 @@ class HttpFile:
     def _check(self, answer: requests.Response, at: int, wanted: str | None) -> None:
         version = _version(answer)
         if version != self.version:
-            raise Changed(f"the server has version {version} of it, {self.version} before")
+            raise ChangedError(f"the server has version {version} of it, {self.version} before")
         if wanted is None:
             size = _length(answer)
         elif answer.status_code == 206:
@@ -146,7 +146,7 @@ class HttpFile:
         else:
             raise InputError(f"the server answers {answer.status_code} to a part, and sent parts before; try again later")
         if self.size is not None and size is not None and size != self.size:
-            raise Changed(f"{size:,} bytes, {self.size:,} before")
+            raise ChangedError(f"{size:,} bytes, {self.size:,} before")
 
 
 def reason(error: BaseException) -> str:

@@ -1,20 +1,19 @@
 """Datasets of the Hugging Face hub, by `datasets`: ``hf://name[@revision][:config][:split]``.
 
-`datasets` says which files a split is made of. Those that the core reads (JSON Lines, Parquet) are read by the core, one source a
-file; anything else is streamed through `datasets` as one source, an Arrow stream.
+`datasets` says which files a split is made of. Those that the core reads (JSON Lines, Parquet) are read by the core, one source
+a file; anything else is streamed through `datasets` as one source, an Arrow stream.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ngramscope.corpus.remote import RemoteSource, Transfer
+from ngramscope.corpus.remote import RemoteSource, Transfer, common_folder
 from ngramscope.corpus.storage import StoredFile, explained, open_file_system
 from ngramscope.errors import InputError, MissingExtraError, UsageError
 
@@ -113,7 +112,7 @@ def find(name: str) -> list[RemoteSource]:
     datasets.disable_progress_bars()
     with explained(name):
         configs = datasets.get_dataset_config_names(asked.path, revision=asked.revision)
-        config, split = _config_and_split(name, asked.parts, configs, datasets)
+        config, split = _config_and_split(name, asked.parts, configs)
         builder = datasets.load_dataset_builder(asked.path, config, revision=asked.revision)
         splits = builder.as_streaming_dataset()
     if split is None:
@@ -127,7 +126,7 @@ def find(name: str) -> list[RemoteSource]:
     return _files(builder, split, public) or [HubDataset(builder, split, public)]
 
 
-def _config_and_split(name: str, parts: tuple[str, ...], configs: list[str], datasets: Any) -> tuple[str | None, str | None]:
+def _config_and_split(name: str, parts: tuple[str, ...], configs: list[str]) -> tuple[str | None, str | None]:
     """A single part is the config of that name if there is one, else a split of the only config."""
     config, split = None, None
     if len(parts) == 2:
@@ -157,7 +156,7 @@ def _files(builder: Any, split: str, public: str) -> list[RemoteSource]:
     names = [str(each) for each in (builder.config.data_files or {}).get(split, ())]
     if not names or not all(_DIRECT.search(each) for each in names):
         return []
-    common = _common_folder(names)
+    common = common_folder(names)
     files: list[RemoteSource] = []
     for each in sorted(names):
         fs, path = open_file_system(each)
@@ -166,11 +165,6 @@ def _files(builder: Any, split: str, public: str) -> list[RemoteSource]:
             info: Mapping[str, Any] = fs.info(path)
         files.append(StoredFile(fs, path, info, name=f"{public}/{below}", below=below))
     return files
-
-
-def _common_folder(names: list[str]) -> str:
-    """The deepest folder that holds all, with the slash behind it."""
-    return os.path.commonprefix([f"{each.rpartition('/')[0]}/" for each in names]).rpartition("/")[0] + "/"
 
 
 def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -1,7 +1,7 @@
 """Sources that are no files here: names with a scheme, as ``https://...``, ``s3://...`` or ``hf://...``.
 
-The core asks `find` for every such name, and each `RemoteSource` for its bytes: as a stream, or at any place where that is possible.
-Whatever waits for a network does so on a thread of its own (`Transfer`), so that Ctrl-C is heard.
+The core asks `find` for every such name, and each `RemoteSource` for its bytes: as a stream, or at any place where that is
+possible. Whatever waits for a network does so on a thread of its own (`Transfer`), so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
@@ -14,15 +14,26 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ngramscope.errors import InputError, UsageError
 
-__all__ = ["CHUNK", "Changed", "RemoteSource", "Transfer", "find", "is_remote", "public_name"]
+__all__ = [
+    "CHUNK",
+    "ChangedError",
+    "RemoteSource",
+    "Transfer",
+    "common_folder",
+    "find",
+    "is_remote",
+    "public_name",
+    "read_lines",
+]
 
 CHUNK = 1 << 20
 """Bytes that are handed on at a time."""
 _AHEAD = 4
+_LONG = 3600.0
 _LISTED = ("http", "https")
 
 
-class Changed(InputError):
+class ChangedError(InputError):
     """The source is no longer what it was when it was found; the core ends with its advice for changed files."""
 
 
@@ -135,3 +146,35 @@ def public_name(url: str) -> str:
         return url
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def read_lines(name: str) -> list[str]:
+    """The lines of a small text that `name` stands for, without empty ones.
+
+    Raises
+    ------
+    InputError
+        It cannot be had, or is no text; names it.
+    """
+    text = b""
+    for source in find(name):
+        transfer = source.stream()
+        try:
+            while chunk := transfer.next(_LONG):
+                text += chunk
+        except InputError as error:
+            raise InputError(f"{source.name}: cannot be read: {error}") from error
+    try:
+        return text.decode("utf-8").split()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{public_name(name)}: is no list of URLs: not UTF-8 at byte {error.start + 1}") from error
+
+
+def common_folder(names: list[str]) -> str:
+    """The deepest folder that holds all, with the slash behind it."""
+    common = ""
+    for level in zip(*(each.split("/")[:-1] for each in names), strict=False):
+        if len(set(level)) > 1:
+            break
+        common += f"{level[0]}/"
+    return common

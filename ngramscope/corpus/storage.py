@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ngramscope.corpus.remote import CHUNK, Changed, Transfer, public_name
+from ngramscope.corpus.remote import CHUNK, ChangedError, Transfer, public_name
 from ngramscope.errors import InputError, MissingExtraError, NgramscopeError, UsageError
 
 __all__ = ["StoredFile", "explained", "find", "open_file_system"]
@@ -26,7 +26,7 @@ class StoredFile:
         self.below = below
         self.size: int | None = info.get("size")
         self.ranges = self.size is not None
-        self._version: str | None = None
+        self.version: str | None = None  # known from the first reading on
 
     def stream(self) -> Transfer:
         """All bytes; see `RemoteSource`."""
@@ -36,19 +36,21 @@ class StoredFile:
         """Some bytes; see `RemoteSource`."""
         return Transfer(self._part(offset, length))
 
-    def chunks(self) -> Iterator[bytes]:
-        """All bytes.
+    def chunks(self, start: int = 0) -> Iterator[bytes]:
+        """The bytes from `start` on.
 
         Raises
         ------
-        Changed
+        ChangedError
             The file is another one now.
         InputError
             They cannot be had, or not all of them.
         """
-        self._check()
-        came = 0
+        self.check()
+        came = start
         with explained(), self._fs.open(self._path, "rb", block_size=_READ_AHEAD, cache_type="readahead") as file:
+            if start:
+                file.seek(start)
             while chunk := file.read(CHUNK):
                 came += len(chunk)
                 yield chunk
@@ -62,17 +64,18 @@ class StoredFile:
             raise InputError(f"{len(found):,} bytes came from {offset:,} on, {length:,} were asked for")
         yield found
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Note which version there is; raise `ChangedError` if it is not the one noted before."""
         with explained():
             self._fs.invalidate_cache(self._path)
             info = self._fs.info(self._path)
         version = next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
         if info.get("size") != self.size:
-            raise Changed(f"{info.get('size')} bytes, {self.size} before")
+            raise ChangedError(f"{info.get('size')} bytes, {self.size} before")
         # Not the one of `find`: a listing describes files in other words than `info`.
-        if self._version not in (None, version):
-            raise Changed(f"version {version}, {self._version} before")
-        self._version = version
+        if self.version not in (None, version):
+            raise ChangedError(f"version {version}, {self.version} before")
+        self.version = version
 
 
 def find(url: str) -> list[StoredFile]:
@@ -119,9 +122,13 @@ def open_file_system(url: str) -> tuple[Any, str]:
     try:
         fs, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
-        raise MissingExtraError(_PACKAGES.get(scheme, f"the fsspec package of {scheme}://"), "remote", f"reading {scheme}://") from error
+        raise MissingExtraError(
+            _PACKAGES.get(scheme, f"the fsspec package of {scheme}://"), "remote", f"reading {scheme}://"
+        ) from error
     except ValueError as error:
-        raise UsageError(f"{public_name(url)}: {scheme}:// is not known; known: https, s3, gs, hf and what fsspec reads") from error
+        raise UsageError(
+            f"{public_name(url)}: {scheme}:// is not known; known: https, s3, gs, hf and what fsspec reads"
+        ) from error
     return fs, path
 
 

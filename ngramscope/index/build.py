@@ -16,7 +16,7 @@ from typing import Any
 from ngramscope import _core
 from ngramscope._core import Progress
 from ngramscope.corpus.feed import Feeder
-from ngramscope.corpus.manifest import CorpusManifest, default_manifest, load_manifest
+from ngramscope.corpus.manifest import CorpusManifest, default_manifest, find_manifest, load_manifest, manifest_and_split
 from ngramscope.corpus.remote import public_name
 from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
@@ -70,7 +70,8 @@ def build_index(
     Parameters
     ----------
     sources
-        Files, folders, globs, ``-`` (standard input), or one manifest (``*.toml``). Empty: the embedded default corpus.
+        Files, folders, globs, ``-`` (standard input), names with a scheme (docs/inputs.md), or one manifest (``NAME.toml`` or
+        ``NAME.toml:SPLIT``). Empty: the embedded default corpus.
     texts
         Texts instead of files; see `Index.build`.
     progress
@@ -83,14 +84,15 @@ def build_index(
     if not sources:
         return _build_default(out, options, progress)
     paths = [os.fspath(each) for each in sources]
-    manifests = [each for each in paths if each.endswith(".toml")]
+    manifests = [found for each in paths if (found := manifest_and_split(each)) is not None]
     if manifests:
+        name, split = manifests[0]
         if len(paths) > 1:
-            raise UsageError(f"{manifests[0]}: a manifest describes a whole corpus; give it alone")
-        manifest = load_manifest(manifests[0])
+            raise UsageError(f"{name}: a manifest describes a whole corpus; give it alone")
+        manifest = load_manifest(find_manifest(name))
         if manifest.kind == "python-stdlib":
             return _build_stdlib(manifest, out, options, progress)
-        return _run(manifest.sources(), out, _with_manifest(manifest, options), progress)
+        return _run(manifest.sources(split), out, _with_manifest(manifest, options), progress)
     return _run(paths, out, options, progress)
 
 

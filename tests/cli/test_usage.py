@@ -127,7 +127,8 @@ def test_overlap_has_the_names_and_defaults_of_the_command_line() -> None:
 
 
 def test_every_command_and_option_has_help_and_every_command_an_example() -> None:
-    for name, command in program.commands.items():
+    groups = [each for each in program.commands.values() if isinstance(each, click.Group)]
+    for name, command in [*program.commands.items(), *(each for group in groups for each in group.commands.items())]:
         assert "Example:" in (command.help or ""), name
         for parameter in command.params:
             if isinstance(parameter, click.Option):

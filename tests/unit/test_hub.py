@@ -16,7 +16,10 @@ from ngramscope.errors import InputError, UsageError
 
 datasets = pytest.importorskip("datasets")
 
-ROWS = [{"id": number, "text": f"alpha beta gamma {number} delta", "meta": {"set": "a" if number % 2 else "b"}} for number in range(2500)]
+ROWS = [
+    {"id": number, "text": f"alpha beta gamma {number} delta", "meta": {"set": "a" if number % 2 else "b"}}
+    for number in range(2500)
+]
 
 
 @pytest.fixture(autouse=True)

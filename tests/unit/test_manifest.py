@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from ngramscope.corpus import default_manifest, load_manifest
+from ngramscope.corpus.manifest import bundled_manifests, find_manifest, manifest_and_split
+from ngramscope.corpus.remote import is_remote
 from ngramscope.errors import InputError
 
 GOOD = 'format = 1\nname = "mine"\n[corpus]\nkind = "files"\npaths = ["part.jsonl"]\ntext_key = "body"\n'
@@ -48,6 +50,11 @@ def test_digests_are_checked_before_anything_is_built(tmp_path: Path) -> None:
         (GOOD.replace('paths = ["part.jsonl"]\n', ""), "corpus.paths is missing"),
         (GOOD.replace('["part.jsonl"]', "[1]"), "corpus.paths has to be a list of strings"),
         (GOOD + "[sha256]\na = 1\n", "sha256 has to be a table of file names"),
+        (GOOD + '[[files]]\nurl = "https://a/b"\n', "files[0].path is missing"),
+        (GOOD + '[[files]]\npath = "../a"\n', "files[0].path is '../a'; a path below the manifest's folder"),
+        (GOOD + '[[files]]\npath = "a"\nsize = 1\n', "unknown key files[0].size; known: files[0].path"),
+        (GOOD + "[splits]\ntrain = 1\n", "splits.train has to be a table"),
+        (GOOD + "[splits.train]\nsources = [1]\n", "splits.train.sources has to be a list of strings"),
     ],
 )
 def test_a_wrong_manifest_is_refused_by_file_and_key(tmp_path: Path, text: str, message: str) -> None:
@@ -68,3 +75,33 @@ def test_the_default_corpus_is_marked_as_a_demonstration() -> None:
     assert manifest.demo
     assert manifest.kind == "python-stdlib"
     assert manifest.licence
+
+
+@pytest.mark.parametrize("path", bundled_manifests(), ids=lambda path: path.stem)
+def test_every_manifest_that_comes_along_can_be_read_and_says_what_people_ask(path: Path) -> None:
+    manifest = load_manifest(path)
+    assert manifest.name == path.stem
+    assert find_manifest(path.stem) == find_manifest(path.name) == path
+    assert manifest.title
+    assert manifest.licence
+    if manifest.kind == "files":
+        assert manifest.home.startswith("https://")
+        assert manifest.dates
+        assert manifest.digests
+        assert manifest.checked is not None
+        assert manifest.split_names
+        for split in manifest.split_names:
+            files, sources = manifest.of_split(split)
+            lists = manifest.splits[split].lists if split in manifest.splits else ()
+            assert files or sources or lists
+            assert all(manifest.url(each) for each in files)
+            assert all(is_remote(each) for each in [*sources, *lists])
+
+
+def test_names_of_manifests_and_splits() -> None:
+    assert manifest_and_split("a/b.toml") == ("a/b.toml", None)
+    assert manifest_and_split("a/b.toml:val") == ("a/b.toml", "val")
+    for source in ("a.jsonl", "a.toml.gz", "https://a/b.toml", "a.toml:b/c"):
+        assert manifest_and_split(source) is None
+    with pytest.raises(InputError, match=r"none-such\.toml: no such manifest; those that come along: .*pile"):
+        find_manifest("none-such.toml")

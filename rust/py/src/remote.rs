@@ -164,13 +164,13 @@ impl Drop for Transfer {
     }
 }
 
-/// What Python raised, as the core's fault: `ngramscope.corpus.remote.Changed` tells of other bytes than before.
+/// What Python raised, as the core's fault: `ngramscope.corpus.remote.ChangedError` tells of other bytes than before.
 fn fault(py: Python<'_>, error: &PyErr) -> io::Error {
     let text = error.value(py).to_string();
     let changed = error
         .get_type(py)
         .name()
-        .is_ok_and(|name| name == "Changed");
+        .is_ok_and(|name| name == "ChangedError");
     FileFault::from(if changed {
         io::Error::from(FileFault::Changed(text))
     } else {
