@@ -16,8 +16,9 @@ from typing import Any
 from ngramscope import _core
 from ngramscope._core import Progress
 from ngramscope.corpus.feed import Feeder
-from ngramscope.corpus.manifest import CorpusManifest, default_manifest, find_manifest, load_manifest, manifest_and_split
+from ngramscope.corpus.manifest import CorpusManifest, default_manifest
 from ngramscope.corpus.remote import public_name
+from ngramscope.corpus.sources import corpus_manifest, corpus_sources, read_by_manifest
 from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 from ngramscope.index.texts import check_texts
@@ -83,17 +84,13 @@ def build_index(
         return _build_texts(texts, out, options, progress)
     if not sources:
         return _build_default(out, options, progress)
-    paths = [os.fspath(each) for each in sources]
-    manifests = [found for each in paths if (found := manifest_and_split(each)) is not None]
-    if manifests:
-        name, split = manifests[0]
-        if len(paths) > 1:
-            raise UsageError(f"{name}: a manifest describes a whole corpus; give it alone")
-        manifest = load_manifest(find_manifest(name))
+    found = corpus_manifest(sources)
+    if found is not None:
+        manifest, split = found
         if manifest.kind == "python-stdlib":
             return _build_stdlib(manifest, out, options, progress)
         return _run(manifest.sources(split), out, _with_manifest(manifest, options), progress)
-    return _run(paths, out, options, progress)
+    return _run([os.fspath(each) for each in sources], out, options, progress)
 
 
 def plan_index(
@@ -114,7 +111,9 @@ def plan_index(
     UsageError, InputError
         An option or file that cannot be used.
     """
-    plan: dict[str, Any] = json.loads(_core.plan([os.fspath(each) for each in sources], options, progress=progress))
+    names, read = corpus_sources(sources, options.read)
+    options = dataclasses.replace(options, read=read)
+    plan: dict[str, Any] = json.loads(_core.plan(names, options, progress=progress))
     return plan
 
 
@@ -183,16 +182,8 @@ def _build_texts(texts: Iterable[Any], out: Path, options: BuildOptions, progres
 
 
 def _with_manifest(manifest: CorpusManifest, options: BuildOptions) -> BuildOptions:
-    """`options` with what the manifest says of the corpus; its keys win over defaults, since they describe the files."""
-    read = options.read
-    read = dataclasses.replace(
-        read,
-        text_key=manifest.text_key or read.text_key,
-        id_key=manifest.id_key or read.id_key,
-        text_lines=read.text_lines if manifest.text_lines is None else manifest.text_lines,
-        include=(*read.include, *manifest.include),
-        exclude=(*read.exclude, *manifest.exclude),
-    )
+    """`options` with what the manifest says of the corpus."""
+    read = read_by_manifest(manifest, options.read)
     return dataclasses.replace(options, read=read, name=options.name or manifest.name, demo=options.demo or manifest.demo)
 
 

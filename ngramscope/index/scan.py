@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ngramscope import _core
+from ngramscope.corpus.sources import corpus_sources
 from ngramscope.errors import UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
 from ngramscope.index.options import QueryOptions, ReadOptions, ScanOptions, WordRule
@@ -31,7 +32,7 @@ class Scan(Iterator[OverlapTable]):
     Parameters
     ----------
     candidates, corpus
-        Files, folders, globs.
+        Files, folders, globs, names with a scheme; the corpus also as a manifest.
     rule, query, scan
         Words; lengths n and what to compute; the test for own documents.
     read, corpus_read
@@ -77,7 +78,8 @@ class Scan(Iterator[OverlapTable]):
         self._fields = read.fields
         if corpus_read is None:
             corpus_read = ReadOptions(**{**vars(read), "fields": ()})
-        candidates, corpus = _paths(candidates), _paths(corpus)
+        candidates = _paths(candidates)
+        corpus, corpus_read = corpus_sources(_paths(corpus), corpus_read)
         if not candidates or not corpus:
             raise UsageError(f"{'candidates' if not candidates else '--scan'}: no file given")
         if "-" in candidates and "-" in corpus:
