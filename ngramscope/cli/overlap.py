@@ -104,6 +104,10 @@ scan_options = group(
     help="Write the table here instead of to standard output: .jsonl, .csv (also .gz, .zst) or .parquet.",
 )  # fmt: skip
 @click.option("--field", "fields", multiple=True, metavar="KEY", help="Carry this key of the records along; repeatable.")
+@click.option(
+    "--domain-key", metavar="KEY",
+    help="Carry this key along as column domain and sum up by it; for the Pile meta.pile_set_name.",
+)  # fmt: skip
 @query_options
 @scan_options
 @click.option("--load", is_flag=True, help="Copy the filters into memory first.")
@@ -118,6 +122,7 @@ def command(
     verified: tuple[str, ...],
     out: str | None,
     fields: tuple[str, ...],
+    domain_key: str | None,
     query: QueryOptions,
     scan: ScanOptions,
     load: bool,
@@ -129,8 +134,8 @@ def command(
     """Score the texts in FILES: which share of their n-grams does the index have?
 
     One row for each record and n, in input order, none left out; the columns are explained in docs/overlap.md.
-    FILES are files, folders, globs, or - for standard input. A summary goes to standard error. With --scan the corpus
-    itself is read instead of an index, and the numbers are exact.
+    FILES are what build-index reads: files, folders, globs, https://..., hf://..., one manifest, - for standard input. A
+    summary goes to standard error. With --scan the corpus itself is read instead of an index, and the numbers are exact.
 
     \b
     Example:
@@ -142,7 +147,7 @@ def command(
     figure = None if plot is None else Path(plot)
     if figure is not None:
         figures.check(figure)
-    read = dataclasses.replace(read, fields=fields)
+    read = dataclasses.replace(read, fields=fields, domain_key=domain_key)
     if scanned and (indexes or verified or load):
         raise click.UsageError("--scan: reads the corpus instead of an index; leave out --index, --load and --verify-hits")
     with console.open(), ExitStack() as stack:
@@ -190,6 +195,8 @@ def _score(
     stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter[OverlapTable] | TableFile[OverlapTable]
 ) -> Summary:
     summary = Summary(manifests, stream.filter_fpr)
+def _score(stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter | TableFile) -> Summary:
+    summary = Summary(manifests, stream.filter_fpr, domains=stream.has_domains)
     for table in itertools.chain([stream.empty()], stream):  # the empty one brings header and schema, whatever comes
         writer.write(table)
         summary.add(table)

@@ -31,6 +31,7 @@ CHUNK = 1 << 20
 _AHEAD = 4
 _LONG = 3600.0
 _LISTED = ("http", "https")
+_HUB_FILES = "hf://datasets/"  # a path in a repository, as fsspec writes it; else the name of a dataset
 
 
 class ChangedError(InputError):
@@ -127,7 +128,7 @@ def find(name: str) -> Sequence[RemoteSource]:
     scheme = name.partition("://")[0].lower()
     if not scheme or not name.partition("://")[2]:
         raise UsageError(f"{name}: not a name of anything; write it as https://host/path, s3://bucket/path or hf://dataset")
-    if scheme == "hf":
+    if scheme == "hf" and not name.startswith(_HUB_FILES):
         from ngramscope.corpus import hub
 
         return hub.find(name)

@@ -55,6 +55,7 @@ def read_by_manifest(manifest: CorpusManifest, read: ReadOptions) -> ReadOptions
         read,
         text_key=manifest.text_key or read.text_key,
         id_key=manifest.id_key or read.id_key,
+        domain_key=read.domain_key or manifest.domain_key,
         text_lines=read.text_lines if manifest.text_lines is None else manifest.text_lines,
         include=(*read.include, *manifest.include),
         exclude=(*read.exclude, *manifest.exclude),

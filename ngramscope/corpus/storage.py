@@ -11,7 +11,7 @@ from ngramscope.errors import InputError, MissingExtraError, NgramscopeError, Us
 
 __all__ = ["StoredFile", "explained", "find", "open_file_system"]
 
-_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs"}
+_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hf": "huggingface_hub"}
 _VERSIONS = ("ETag", "etag", "generation", "blob_id", "LastModified", "last_modified", "mtime", "created")
 _READ_AHEAD = 8 << 20
 
@@ -115,16 +115,16 @@ def open_file_system(url: str) -> tuple[Any, str]:
         The package for the scheme is not installed.
     """
     scheme = url.partition("://")[0]
+    extra = "hf" if scheme == "hf" else "remote"
     try:
         import fsspec
     except ImportError as error:
-        raise MissingExtraError("fsspec", "remote", f"reading {scheme}://") from error
+        raise MissingExtraError("fsspec", extra, f"reading {scheme}://") from error
     try:
         fs, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
-        raise MissingExtraError(
-            _PACKAGES.get(scheme, f"the fsspec package of {scheme}://"), "remote", f"reading {scheme}://"
-        ) from error
+        package = _PACKAGES.get(scheme, f"the fsspec package of {scheme}://")
+        raise MissingExtraError(package, extra, f"reading {scheme}://") from error
     except ValueError as error:
         raise UsageError(
             f"{public_name(url)}: {scheme}:// is not known; known: https, s3, gs, hf and what fsspec reads"

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from ngramscope import _core
+from ngramscope.corpus.sources import corpus_sources
 from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import BuildReport, PathLike, ProgressCallback, build_index, merge_indexes
 from ngramscope.index.explain import explain_text
 from ngramscope.index.options import (
+    DOMAIN,
     BuildOptions,
     MergeOptions,
     QueryOptions,
@@ -133,7 +135,8 @@ class Index:
         Parameters
         ----------
         sources
-            Files, folders, globs, or one manifest (``*.toml``). Empty, and without `texts`: the embedded default corpus.
+            Files, folders, globs, names with a scheme, or one manifest (``*.toml``). Empty, and without `texts`: the embedded
+            default corpus.
         texts
             Instead of `sources`: strings, lists of token ids (``words="ids"``) or whole records. A list is spooled to disk
             (compressed) so that it can be read twice; an iterator needs `expected_ngrams` or ``spool=True``. It runs on
@@ -320,17 +323,18 @@ class Index:
         Parameters
         ----------
         sources
-            Files, folders, globs, ``-`` (standard input).
+            Files, folders, globs, ``-`` (standard input), names with a scheme, or one manifest.
         read, query
             How to read and what to compute; None takes the defaults.
         progress
             Called now and then, on the calling thread.
         """
         paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-        read = ReadOptions() if read is None else read
+        names, read = corpus_sources(paths, ReadOptions() if read is None else read)
         query = QueryOptions() if query is None else query
-        core = self._core.overlap_files([os.fspath(each) for each in paths], read, query, progress)
-        return OverlapStream(self, core, query, read.fields)
+        core_read, fields = read.carried()
+        core = self._core.overlap_files(names, core_read, query, progress)
+        return OverlapStream(self, core, query, fields)
 
     def explain(self, text: str, *, n: int | Iterable[int] = ()) -> dict[str, Any]:
         """Words of `text`, its n-grams, and which of them the index has.
@@ -419,6 +423,11 @@ class OverlapStream(Iterator[OverlapTable]):
         self._core = core
         self._query = query
         self._fields = fields
+
+    @property
+    def has_domains(self) -> bool:
+        """Whether records carry the domain that they are from."""
+        return DOMAIN in self._fields
 
     @property
     def filter_fpr(self) -> dict[int, float]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ from ngramscope.sizes import parse_size
 
 __all__ = [
     "DEFAULT_INDEX",
+    "DOMAIN",
     "INDEX_VARIABLE",
     "BuildOptions",
     "MergeOptions",
@@ -44,6 +48,8 @@ __all__ = [
 ]
 
 DEFAULT_INDEX = "ngramscope-index"
+DOMAIN = "domain"
+"""Column of what `ReadOptions.domain_key` names."""
 INDEX_VARIABLE = "NGRAMSCOPE_INDEX"
 
 
@@ -81,6 +87,8 @@ class ReadOptions:
         How many unusable records and files may be left out before it is an error; 0 is strict.
     fields
         Further keys to carry along.
+    domain_key
+        Key of the part of a corpus that a record is from, to carry along as ``domain``; for the Pile ``meta.pile_set_name``.
     """
 
     text_key: str = "text"
@@ -94,8 +102,18 @@ class ReadOptions:
     max_bad_records: int = 0
     max_bad_files: int = 0
     fields: tuple[str, ...] = ()
+    domain_key: str | None = None
+
+    def carried(self) -> tuple[ReadOptions, tuple[str, ...]]:
+        """Options whose `fields` are all keys to carry along, for the core, and the names of their columns."""
+        if self.domain_key is None:
+            return self, self.fields
+        return replace(self, fields=(*self.fields, self.domain_key), domain_key=None), (*self.fields, DOMAIN)
 
     def __post_init__(self) -> None:
+        if self.domain_key is not None and (not self.domain_key or DOMAIN in self.fields):
+            why = "name the key that holds the domain" if not self.domain_key else f"--field {DOMAIN} has that column already"
+            raise UsageError(f"--domain-key: {self.domain_key!r} is not possible; {why}")
         if not self.text_key:
             raise UsageError("--text-key: '' is not possible; name the key that holds the text")
         if not self.id_key:

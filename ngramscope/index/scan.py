@@ -11,7 +11,7 @@ from ngramscope import _core
 from ngramscope.corpus.sources import corpus_sources
 from ngramscope.errors import UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
-from ngramscope.index.options import QueryOptions, ReadOptions, ScanOptions, WordRule
+from ngramscope.index.options import DOMAIN, QueryOptions, ReadOptions, ScanOptions, WordRule
 from ngramscope.index.table import OverlapTable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Scan(Iterator[OverlapTable]):
     Parameters
     ----------
     candidates, corpus
-        Files, folders, globs, names with a scheme; the corpus also as a manifest.
+        Files, folders, globs, names with a scheme, or one manifest each.
     rule, query, scan
         Words; lengths n and what to compute; the test for own documents.
     read, corpus_read
@@ -75,10 +75,10 @@ class Scan(Iterator[OverlapTable]):
         self._query = query
         self._options = ScanOptions() if scan is None else scan
         read = ReadOptions() if read is None else read
-        self._fields = read.fields
         if corpus_read is None:
-            corpus_read = ReadOptions(**{**vars(read), "fields": ()})
-        candidates = _paths(candidates)
+            corpus_read = ReadOptions(**{**vars(read), "fields": (), "domain_key": None})
+        candidates, read = corpus_sources(_paths(candidates), read)
+        read, self._fields = read.carried()
         corpus, corpus_read = corpus_sources(_paths(corpus), corpus_read)
         if not candidates or not corpus:
             raise UsageError(f"{'candidates' if not candidates else '--scan'}: no file given")
@@ -96,6 +96,11 @@ class Scan(Iterator[OverlapTable]):
             progress,
         )
         self._next = 0
+
+    @property
+    def has_domains(self) -> bool:
+        """Whether candidates carry the domain that they are from."""
+        return DOMAIN in self._fields
 
     @property
     def filter_fpr(self) -> dict[int, float]:

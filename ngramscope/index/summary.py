@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscope.index.table import OverlapTable
+from ngramscope.index.options import DOMAIN
+from ngramscope.index.table import OverlapTable, plain_text
 from ngramscope.sizes import counted, format_count
 
 __all__ = ["BINS", "Summary", "index_facts", "index_warnings", "to_text"]
@@ -18,6 +20,7 @@ BINS = 10
 """Bins of the histogram, each [a, b) but the last, which holds 1 too."""
 
 _BAR = 40
+_DOMAINS = 30
 
 
 class Summary:
@@ -29,9 +32,13 @@ class Summary:
         Of the indexes that were asked.
     filter_fpr
         For each n, their combined false-positive rate.
+    domains
+        Also sum up by domain, which the tables then have.
     """
 
-    def __init__(self, manifests: Sequence[Mapping[str, Any]], filter_fpr: Mapping[int, float]) -> None:
+    def __init__(
+        self, manifests: Sequence[Mapping[str, Any]], filter_fpr: Mapping[int, float], *, domains: bool = False
+    ) -> None:
         self._manifests = manifests
         self._filter_fpr = dict(filter_fpr)
         self._values: dict[tuple[int, int], list[NDArray[np.float64]]] = {}
@@ -41,6 +48,7 @@ class Summary:
         self._hits: Counter[int] = Counter()
         self._loo: dict[int, list[NDArray[np.float64]]] = {n: [] for n in filter_fpr}
         self._with_own: Counter[int] = Counter()
+        self._domains: dict[int, dict[str | None, _Domain]] | None = {n: {} for n in filter_fpr} if domains else None
         self.rows = 0
         self.sources: tuple[str, ...] = ()
 
@@ -63,6 +71,8 @@ class Summary:
                 self._loo[n].append(table.loo_overlap[here & ~null])
                 self._with_own[n] += int(np.count_nonzero(table.own_documents[here]))
             scored = here & ~null
+            if self._domains is not None:
+                _add_domains(self._domains[n], table.fields[DOMAIN], here, scored, table.overlap)
             self._corrected[n] += float(table.overlap_corrected[scored].sum())
             for source in np.unique(table.source[scored]).tolist():
                 self._values.setdefault((source, n), []).append(table.overlap[scored & (table.source == source)])
@@ -109,6 +119,7 @@ class Summary:
             "quartile_3": quartiles[2],
             "with_hits": int(np.count_nonzero(values)),
             **self._leave_one_out(n),
+            **self._by_domain(n),
             "filter_fpr": self._filter_fpr[n],
             "histogram": {"edges": [round(edge, 6) for edge in edges.tolist()], "counts": counts.tolist()},
         }
@@ -125,6 +136,44 @@ class Summary:
                 "with_own_document": self._with_own[n],
             }
         }
+
+    def _by_domain(self, n: int) -> dict[str, Any]:
+        if self._domains is None:
+            return {}
+        domains = sorted(self._domains[n].items(), key=lambda item: (item[0] is None, item[0]))
+        return {
+            "by_domain": [
+                {
+                    "domain": name,
+                    "documents": each.documents,
+                    "scored": each.scored,
+                    "mean": each.overlap / each.scored if each.scored else None,
+                }
+                for name, each in domains
+            ]
+        }
+
+
+@dataclass
+class _Domain:
+    documents: int = 0
+    scored: int = 0
+    overlap: float = 0.0
+
+
+def _add_domains(
+    domains: dict[str | None, _Domain],
+    names: NDArray[np.object_],
+    here: NDArray[np.bool_],
+    scored: NDArray[np.bool_],
+    overlap: NDArray[np.float64],
+) -> None:
+    for name in set(names[here].tolist()):
+        mine = names == name
+        domain = domains.setdefault(plain_text(name), _Domain())
+        domain.documents += int(np.count_nonzero(here & mine))
+        domain.scored += int(np.count_nonzero(scored & mine))
+        domain.overlap += float(overlap[scored & mine].sum())
 
 
 def to_text(summary: Mapping[str, Any]) -> str:
@@ -150,6 +199,12 @@ def to_text(summary: Mapping[str, Any]) -> str:
                 f"  leave-one-out: mean {loo['mean']:.4f}, median {loo['median']:.4f}; "
                 f"{counted(loo['with_own_document'], 'candidate')} with a document of their own in the corpus"
             )
+        for domain in facts.get("by_domain", ())[:_DOMAINS]:
+            name = "no domain" if domain["domain"] is None else domain["domain"]
+            mean = "undefined" if domain["mean"] is None else f"{domain['mean']:.4f}"
+            lines.append(f"  {name}: mean {mean} of {counted(domain['scored'], 'document')}")
+        if len(facts.get("by_domain", ())) > _DOMAINS:
+            lines.append(f"  ... and {len(facts['by_domain']) - _DOMAINS:,} more domains; --json has them all")
         lines.append(f"  a false hit for one absent n-gram in {_one_in(facts['filter_fpr'])}")
         if facts["scored"]:
             lines.extend(_bars(facts["histogram"]["edges"], facts["histogram"]["counts"]))

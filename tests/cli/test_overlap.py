@@ -8,6 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from ngramscope import Index
+from ngramscope.errors import UsageError
+from ngramscope.index.options import ReadOptions
 from tests.conftest import WORDS, Cli, read_jsonl, write_jsonl
 
 TEXT = " ".join(WORDS)
@@ -46,6 +49,38 @@ def test_another_rule_is_refused(cli: Cli, small_index: Path, candidates: Path) 
     assert done.returncode == 1
     assert b"--words whitespace was asked for, but the index has uax29" in done.stderr
     score(cli, candidates, "--index", small_index, "--words", "uax29", "--no-lowercase")
+
+
+def test_domains_are_a_column_and_summed_up(cli: Cli, small_index: Path, tmp_path: Path) -> None:
+    domains = ["ArXiv", "ArXiv", "Pile-CC", None, 3]
+    texts = [TEXT, "x y z", "alpha beta gamma q", "one two three", "x"]
+    records = [{"text": text, "meta": {"pile_set_name": name}} for text, name in zip(texts, domains, strict=True)]
+    path = write_jsonl(tmp_path / "pile.jsonl", records)
+    for where in (["--index", small_index], ["--scan", path]):
+        rows, done = score(cli, path, *where, "--n", 3, "--domain-key", "meta.pile_set_name", "--json")
+        assert [row["domain"] for row in rows] == domains
+        summed = json.loads(done.stderr)["by_n"][0]["by_domain"]
+        assert [(each["domain"], each["documents"], each["scored"]) for each in summed] == [
+            ("3", 1, 0), ("ArXiv", 2, 2), ("Pile-CC", 1, 1), (None, 1, 1),
+        ]  # fmt: skip
+        for each in summed:
+            overlaps = [row["overlap"] for row in rows if row["domain"] in (each["domain"], 3) and row["overlap"] is not None]
+            if each["domain"] != "3":
+                assert each["mean"] == pytest.approx(sum(overlaps) / len(overlaps))
+        assert summed[0]["mean"] is None
+    manifest = tmp_path / "pile.toml"
+    manifest.write_text(
+        'format = 1\nname = "p"\n[corpus]\nkind = "files"\npaths = ["pile.jsonl"]\ndomain_key = "meta.pile_set_name"\n'
+    )
+    rows, done = score(cli, manifest, "--index", small_index, "--n", 3)
+    assert [row["domain"] for row in rows] == domains
+    assert b"  ArXiv: mean 0.5000 of 2 documents" in done.stderr
+    assert b"  3: mean undefined of 0 documents" in done.stderr
+    (table,) = Index.open(small_index).overlap_files(path, read=ReadOptions(domain_key="meta.pile_set_name"))
+    assert table.to_arrow().column("domain").to_pylist()[::2] == [None if name is None else str(name) for name in domains]
+    for options in ({"domain_key": ""}, {"domain_key": "a", "fields": ("domain",)}):
+        with pytest.raises(UsageError, match="--domain-key"):
+            ReadOptions(**options)
 
 
 def test_evidence_fields_and_prefixes(cli: Cli, small_index: Path, tmp_path: Path) -> None:

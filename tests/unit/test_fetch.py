@@ -17,6 +17,7 @@ import pytest
 from blake3 import blake3
 
 from ngramscope import Index
+from ngramscope.cli._run import run
 from ngramscope.corpus import http
 from ngramscope.corpus.copies import check_copies
 from ngramscope.corpus.fetch import fetch
@@ -321,24 +322,29 @@ class TestCheck:
         assert [(each.path, each.status) for each in report.copies] == [("a.jsonl", "right"), ("b.jsonl", "missing")]
 
 
-def test_the_commands(cli: Cli, tmp_path: Path, site: Site) -> None:
+def test_the_commands(cli: Cli, tmp_path: Path, site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     made = manifest(tmp_path, site)
+
+    def run_here(*arguments: str) -> tuple[int, str, str]:
+        code = run(["manifest", *arguments])
+        return (code, *capfd.readouterr())
+
     done = cli("manifest", "fetch", f"{made.path}:train", "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
     assert [each["status"] for each in json.loads(done.stdout)["files"]] == ["fetched", "fetched"]
-    again = cli("manifest", "fetch", f"{made.path}:train", "--out", "out")
-    assert (again.returncode, again.stdout) == (0, b"")
-    assert re.search(rb"2 files, .* 0 of them downloaded now", again.stderr)
-    done = cli("manifest", "check", f"{made.path}:train", "--root", "out", "--json")
-    assert (done.returncode, json.loads(done.stdout)["sound"]) == (0, True)
+    out = str(tmp_path / "out")
+    code, data, said = run_here("fetch", f"{made.path}:train", "--out", out)
+    assert (code, data) == (0, "")
+    assert re.search(r"2 files, .* 0 of them downloaded now", said)
+    code, data, _ = run_here("check", f"{made.path}:train", "--root", out, "--json")
+    assert (code, json.loads(data)["sound"]) == (0, True)
     (tmp_path / "out" / "parts" / "b.jsonl").write_bytes(b"")
-    done = cli("manifest", "check", f"{made.path}:train", "--root", "out")
-    assert done.returncode == 1
-    assert re.search(rb"^wrong_size +parts/b.jsonl: 0 bytes, ", done.stdout, re.MULTILINE)
-    shown = json.loads(cli("manifest", "show", made.path, "--json").stdout)
-    assert shown["name"] == "greek"
-    assert len(shown["files"]) == 3
-    assert b"split train: 2 files, 5,000 documents" in cli("manifest", "show", made.path).stdout
-    assert cli("manifest", "show", "nothing-of-that-name").returncode == 1
-    assert b"python-stdlib" in cli("manifest", "list").stdout
-    assert json.loads(cli("manifest", "list", "--json").stdout)["manifests"]
+    code, data, _ = run_here("check", f"{made.path}:train", "--root", out)
+    assert code == 1
+    assert re.search(r"^wrong_size +parts/b.jsonl: 0 bytes, ", data, re.MULTILINE)
+    shown = json.loads(run_here("show", str(made.path), "--json")[1])
+    assert (shown["name"], len(shown["files"])) == ("greek", 3)
+    assert "split train: 2 files, 5,000 documents" in run_here("show", str(made.path))[1]
+    assert run_here("show", "nothing-of-that-name")[0] == 1
+    assert "python-stdlib" in run_here("list")[1]
+    assert json.loads(run_here("list", "--json")[1])["manifests"]

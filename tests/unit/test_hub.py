@@ -139,6 +139,13 @@ def test_names_of_datasets_are_taken_apart() -> None:
         assert (parsed.path, parsed.revision, parsed.parts) == wanted
 
 
+def test_a_path_in_a_repository_is_left_to_its_file_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("ngramscope.corpus.storage.find", lambda url: asked.append(url) or [])
+    assert remote.find("hf://datasets/some/set/data/*.parquet") == []
+    assert asked == ["hf://datasets/some/set/data/*.parquet"]
+
+
 def test_what_a_stream_raises_is_told(tmp_path: Path, dataset: Path) -> None:
     (source,) = remote.find(f"hf://{dataset}:nested")
     (dataset / "nested" / "all.json").write_text("[{", encoding="utf-8")

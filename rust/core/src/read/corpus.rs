@@ -1,6 +1,5 @@
 //! One pass over the sources: hands out blocks to threads, and sums up what they found.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -9,10 +8,11 @@ use super::cut::Cut;
 use super::error::{FileFault, ReadError};
 use super::keys::Keys;
 use super::open;
-use super::raw::{Meter, digest_all};
+use super::origin::Origin;
+use super::raw::Meter;
 use super::report::{BadRecord, ReadReport, SAMPLES, SourceReport};
 use super::tally::{Crossing, Limits, Tally};
-use super::{InputFile, ReadOptions, Remote, Source};
+use super::{ReadOptions, Source};
 
 /// What parsing a record needs to know.
 pub(super) struct Context {
@@ -44,44 +44,6 @@ struct Slot {
     reader: Mutex<Reader>,
     done: AtomicBool,
     result: Mutex<Outcome>,
-}
-
-/// What can be asked of a source beside its records.
-enum Origin {
-    File(InputFile),
-    Remote(Arc<dyn Remote>),
-    Stream,
-}
-
-impl Origin {
-    fn bytes(&self) -> Option<u64> {
-        match self {
-            Origin::File(file) => Some(file.bytes),
-            Origin::Remote(remote) => remote.bytes(),
-            Origin::Stream => None,
-        }
-    }
-
-    /// A fault if it is not as it was when it was found, now that so many bytes have been `read`.
-    fn unchanged(&self, read: Option<u64>) -> Result<(), FileFault> {
-        match self {
-            Origin::File(file) => open::unchanged_after(file, read),
-            _ => self
-                .bytes()
-                .map_or(Ok(()), |bytes| open::all_read(bytes, read)),
-        }
-    }
-
-    /// Digest of all bytes; a stream is gone when it has been read.
-    fn digest(&self, stop: &AtomicBool) -> Result<Option<String>, FileFault> {
-        let (digest, bytes) = match self {
-            Origin::File(file) => digest_all(File::open(&file.path)?, stop)?,
-            Origin::Remote(remote) => digest_all(remote.stream()?, stop)?,
-            Origin::Stream => return Ok(None),
-        };
-        self.unchanged(Some(bytes))?;
-        Ok(Some(digest))
-    }
 }
 
 struct Reader {
@@ -461,11 +423,11 @@ impl Corpus {
 impl Slot {
     fn new(source: Source) -> Slot {
         let name = source.name().to_owned();
-        let (path, origin) = match &source {
-            Source::File(file) => (file.path.display().to_string(), Origin::File(file.clone())),
-            Source::Remote(remote) => (name.clone(), Origin::Remote(Arc::clone(remote))),
-            Source::Stream(..) => (name.clone(), Origin::Stream),
+        let path = match &source {
+            Source::File(file) => file.path.display().to_string(),
+            _ => name.clone(),
         };
+        let origin = Origin::of(&source);
         Slot {
             path,
             name,

@@ -20,6 +20,7 @@ mod json;
 mod jsonl;
 mod keys;
 mod open;
+mod origin;
 mod places;
 mod raw;
 mod reason;

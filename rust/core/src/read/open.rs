@@ -222,22 +222,6 @@ pub(super) fn unchanged(file: &InputFile) -> Result<(), FileFault> {
     Ok(())
 }
 
-/// Like [`unchanged`], at the end of the file, when so many bytes of it have been `read`.
-pub(super) fn unchanged_after(file: &InputFile, read: Option<u64>) -> Result<(), FileFault> {
-    unchanged(file)?;
-    all_read(file.bytes, read)
-}
-
-/// A fault if more or fewer bytes were `read` than there were.
-pub(super) fn all_read(bytes: u64, read: Option<u64>) -> Result<(), FileFault> {
-    match read {
-        Some(read) if read != bytes => Err(FileFault::Changed(format!(
-            "{read} bytes read, {bytes} before"
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// What a name says about a format, without endings of compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
