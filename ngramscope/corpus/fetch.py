@@ -11,8 +11,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from ngramscope import _core
@@ -82,6 +83,8 @@ def fetch(
     lock = read_lock(manifest, out)
     done = []
     for wanted, download in _downloads(manifest, chosen):
+        if ".." in PurePosixPath(wanted.path).parts or wanted.path.startswith("/"):
+            raise InputError(f"{wanted.url}: would be written to {wanted.path!r}, which is not below {out}")
         target = out / wanted.path
         known = lock.get(wanted.path, wanted)
         found = _present(wanted, known, target)
@@ -137,30 +140,47 @@ def _present(wanted: ManifestFile, known: ManifestFile, target: Path) -> Fetched
 def _get(wanted: ManifestFile, source: Download, target: Path, progress: Callable[[Step], None] | None) -> Fetched:
     part = target.with_name(f"{target.name}.part")
     notes = target.with_name(f"{target.name}.part.json")
-    try:
+    with _explained(source.name, part):
         target.parent.mkdir(parents=True, exist_ok=True)
-        if hasattr(source, "check"):
-            source.check()  # a stored file's version
-        start = _resumable(source, part, notes)
-        write_whole(notes, json.dumps({"name": source.name, "bytes": source.size, "version": source.version}))
-        digests = _write(source, part, start, progress)
-        if start and _wrong(wanted, part, digests):
-            start = 0  # its beginning is of an earlier run; perhaps that was damaged since
-            digests = _write(source, part, start, progress)
-        _keep_if_right(wanted, source, part, digests)
+        start, digests = _download(wanted, source, part, notes, progress)
+        wrong = _wrong(wanted, part, digests)
         file = _measured(wanted, part, part.stat().st_size, digests)
-        part.replace(target)
-        notes.unlink(missing_ok=True)
-    except OSError as error:
-        if isinstance(error, ResourceError):
-            raise
-        raise ResourceError(f"{error.filename or part}: cannot be written: {error.strerror or error}") from error
-    except InputError as error:
-        # What a source raises tells why, not which it is.
-        if str(error).startswith(source.name):
-            raise
-        raise InputError(f"{source.name}: cannot be read: {error}") from error
+        if wrong is None:
+            part.replace(target)
+        else:
+            part.unlink()
+        notes.unlink()
+    if wrong is not None:
+        raise InputError(f"{source.name}: {wrong}; nothing of it was kept")
     return Fetched("resumed" if start else "fetched", file)
+
+
+def _download(
+    wanted: ManifestFile, source: Download, part: Path, notes: Path, progress: Callable[[Step], None] | None
+) -> tuple[int, dict[str, str]]:
+    """Bring all bytes into `part`; returns how many were there from an earlier run, and the digests of all."""
+    if hasattr(source, "check"):
+        source.check()  # a stored file's version
+    start = _resumable(source, part, notes)
+    write_whole(notes, json.dumps({"name": source.name, "bytes": source.size, "version": source.version}))
+    digests = _write(source, part, start, progress)
+    if start and _wrong(wanted, part, digests):
+        start = 0  # its beginning is of an earlier run; perhaps that was damaged since
+        digests = _write(source, part, start, progress)
+    return start, digests
+
+
+@contextmanager
+def _explained(name: str, part: Path) -> Iterator[None]:
+    """Adds which source it was to what it raises, which only says why, and which file cannot be written."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: cannot be read: {error}") from error
+    except ResourceError:
+        raise
+    except OSError as error:
+        raise ResourceError(f"{error.filename or part}: cannot be written: {error.strerror or error}") from error
 
 
 def _resumable(source: Download, part: Path, notes: Path) -> int:
@@ -198,13 +218,6 @@ def _write(source: Download, part: Path, start: int, progress: Callable[[Step], 
         file.flush()
         os.fsync(file.fileno())
     return {name: each.hexdigest() for name, each in hashes.items()}
-
-
-def _keep_if_right(wanted: ManifestFile, source: Download, part: Path, digests: dict[str, str]) -> None:
-    wrong = _wrong(wanted, part, digests)
-    if wrong is not None:
-        part.unlink()
-        raise InputError(f"{source.name}: {wrong}; nothing of it was kept")
 
 
 def _wrong(wanted: ManifestFile, part: Path, digests: dict[str, str]) -> str | None:

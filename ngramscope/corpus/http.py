@@ -228,4 +228,6 @@ def _length(answer: requests.Response) -> int | None:
 
 
 def _version(answer: requests.Response) -> str | None:
-    return answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+    tag: str | None = answer.headers.get("ETag")
+    # Servers call the tag of one and the same file weak or not, as the request goes.
+    return tag.removeprefix("W/") if tag else answer.headers.get("Last-Modified")

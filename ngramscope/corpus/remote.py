@@ -29,7 +29,6 @@ __all__ = [
 CHUNK = 1 << 20
 """Bytes that are handed on at a time."""
 _AHEAD = 4
-_LONG = 3600.0
 _LISTED = ("http", "https")
 _HUB_FILES = "hf://datasets/"  # a path in a repository, as fsspec writes it; else the name of a dataset
 
@@ -128,6 +127,8 @@ def find(name: str) -> Sequence[RemoteSource]:
     scheme = name.partition("://")[0].lower()
     if not scheme or not name.partition("://")[2]:
         raise UsageError(f"{name}: not a name of anything; write it as https://host/path, s3://bucket/path or hf://dataset")
+    if scheme == "file":
+        raise UsageError(f"{name}: a file of this machine; give its path")
     if scheme == "hf" and not name.startswith(_HUB_FILES):
         from ngramscope.corpus import hub
 
@@ -159,10 +160,10 @@ def read_lines(name: str) -> list[str]:
     """
     text = b""
     for source in find(name):
-        transfer = source.stream()
+        if not hasattr(source, "chunks"):
+            raise InputError(f"{source.name}: is no file, so it is no list of URLs")
         try:
-            while chunk := transfer.next(_LONG):
-                text += chunk
+            text += b"".join(source.chunks())
         except InputError as error:
             raise InputError(f"{source.name}: cannot be read: {error}") from error
     try:

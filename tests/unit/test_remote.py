@@ -18,6 +18,8 @@ from blake3 import blake3
 from ngramscope import Index
 from ngramscope.corpus import http, remote
 from ngramscope.errors import InputError, MissingExtraError, UsageError
+from ngramscope.index.build import plan_index
+from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
 from ngramscope.index.scan import Scan
 from tests.server import Site, serve
 
@@ -97,6 +99,12 @@ def test_candidates_scans_and_plans_read_remote_files_too(tmp_path: Path) -> Non
         scan = Scan(f"{site.url}/a.jsonl.gz", [f"{site.url}/a.jsonl"])
         assert scan.sources == (f"{site.url}/a.jsonl.gz",)
         assert scan.table().own_documents.min() >= 1
+        manifest = tmp_path / "far.toml"
+        manifest.write_text(f'format = 1\nname = "far"\n[corpus]\nkind = "files"\npaths = ["{site.url}/a.arrows"]\n')
+        for source in (manifest, f"{site.url}/a.arrows"):
+            plan = plan_index([source], BuildOptions(read=ReadOptions(), rule=WordRule(), n=(3,)))
+            assert [each["name"] for each in plan["report"]["sources"]] == [f"{site.url}/a.arrows"]
+        assert len(Scan(manifest, [manifest])) == len(ROWS)
     assert rows == len(scan) == len(ROWS)
 
 
@@ -185,6 +193,12 @@ def test_parts_are_made_of_remote_files(tmp_path: Path) -> None:
     assert (tmp_path / "merged" / "index.json").read_bytes() == (tmp_path / "whole" / "index.json").read_bytes()
 
 
+def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    with serve({"a.jsonl": FORMATS["a.jsonl"]}) as site:
+        index = build(tmp_path, *[f"{site.url}/a.jsonl"] * 2)
+    assert len(index.manifests[0]["sources"]) == 1
+
+
 def test_an_empty_remote_file_has_no_documents(tmp_path: Path) -> None:
     with serve({"empty.jsonl": b"", "a.jsonl": FORMATS["a.jsonl"]}) as site:
         index = build(tmp_path, f"{site.url}/empty.jsonl", f"{site.url}/a.jsonl")
@@ -248,7 +262,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
         remote.find("hf://a/b")
 
 
-@pytest.mark.parametrize("name", ["https://", "://x", "nonsense://x"])
+@pytest.mark.parametrize("name", ["https://", "://x", "nonsense://x", "file:///etc/hostname"])
 def test_a_name_of_nothing_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         remote.find(name)

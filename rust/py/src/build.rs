@@ -1,5 +1,6 @@
 //! Building.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -112,10 +113,14 @@ pub fn sources(
     }
     let mut sources = Vec::new();
     let mut local = Vec::new();
+    let mut named = HashSet::new();
     let wanted = Wanted::new(&read.include, &read.exclude)
         .map_err(|error| error::read_to_python(py, error))?;
     for file in files {
         let name = file.to_string_lossy();
+        if !named.insert(file.clone()) {
+            continue; // a source is read once, however often it is named
+        }
         match remote::find(py, &name, &wanted, &watch.stop_flag())? {
             Some(found) => sources.extend(found.into_iter().map(Source::Remote)),
             None => local.push(file),
