@@ -194,8 +194,6 @@ def command(
 def _score(
     stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter[OverlapTable] | TableFile[OverlapTable]
 ) -> Summary:
-    summary = Summary(manifests, stream.filter_fpr)
-def _score(stream: OverlapStream | Scan, manifests: Manifests, writer: TableWriter | TableFile) -> Summary:
     summary = Summary(manifests, stream.filter_fpr, domains=stream.has_domains)
     for table in itertools.chain([stream.empty()], stream):  # the empty one brings header and schema, whatever comes
         writer.write(table)

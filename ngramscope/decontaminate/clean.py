@@ -45,7 +45,9 @@ class CleanFolder:
         if not folder.absolute().parent.is_dir():
             raise UsageError(f"--clean: {folder}: there is no folder {folder.absolute().parent}")
         if len(sources) != len(paths):
-            raise UsageError("--clean: standard input has no name for its copy; name files")
+            raise UsageError(
+                "--clean: standard input has no name for its copy, and what is elsewhere is not rewritten; name files"
+            )
         self._folder = folder
         self._temporary = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}.tmp")
         self._sources = sources

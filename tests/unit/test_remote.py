@@ -21,6 +21,7 @@ from ngramscope.errors import InputError, MissingExtraError, UsageError
 from ngramscope.index.build import plan_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
 from ngramscope.index.scan import Scan
+from tests.conftest import Cli, read_jsonl, write_jsonl
 from tests.server import Site, serve
 
 pytest.importorskip("requests")
@@ -180,6 +181,17 @@ def test_names_in_an_index_hold_no_credentials(tmp_path: Path) -> None:
     assert f'"{site.url}/a.jsonl"' in text
     assert "pass" not in text
     assert "Signature" not in text
+
+
+def test_decontamination_reads_remote_texts_as_often_as_it_needs(cli: Cli, tmp_path: Path) -> None:
+    reference = write_jsonl(tmp_path / "reference.jsonl", [ROWS[3]])
+    with serve({"a.jsonl": FORMATS["a.jsonl"]}) as site:
+        command = ["decontaminate", f"{site.url}/a.jsonl", "--reference", reference, "--n", 5, "--max-overlap", 0.9, "--quiet"]
+        done = cli(*command, "--max-documents", 400)
+        assert done.returncode == 0, done.stderr
+        assert [row["id"] for row in read_jsonl(done.stdout) if row["contaminated"]] == ["d3", "d100", "d197", "d294", "d391"]
+        done = cli(*command, "--remove", "documents", "--clean", tmp_path / "clean")
+        assert (done.returncode, b"what is elsewhere is not rewritten" in done.stderr) == (2, True)
 
 
 def test_parts_are_made_of_remote_files(tmp_path: Path) -> None:

@@ -349,6 +349,7 @@ fn copies(sources: &[Source]) -> Result<Vec<Source>, String> {
         .iter()
         .map(|source| match source {
             Source::File(file) => Ok(Source::File(file.clone())),
+            Source::Remote(remote) => Ok(Source::Remote(remote.clone())),
             Source::Stream(name, _) => Err(name.clone()),
         })
         .collect()
