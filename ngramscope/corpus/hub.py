@@ -26,6 +26,7 @@ _SCHEME = "hf://"
 _ROWS = 1000  # of a batch: few enough for long documents
 # A plain .json may be one array, which `datasets` reads and the core does not.
 _DIRECT = re.compile(r"\.(jsonl|ndjson)(\.(gz|zst|bz2|xz))?$|\.json\.(gz|zst|bz2|xz)$|\.parquet$")
+_COMMIT = re.compile(r"@[0-9a-f]{40}/")
 _BUILDERS = {"json": ("field",), "parquet": ("columns", "filters")}
 """Builders whose files may be read directly, and the settings that would make a difference."""
 
@@ -163,7 +164,8 @@ def _files(builder: Any, split: str, public: str) -> list[RemoteSource]:
         below = each.removeprefix(common)
         with explained(f"{public}/{below}"):
             info: Mapping[str, Any] = fs.info(path)
-        files.append(StoredFile(fs, path, info, name=f"{public}/{below}", below=below))
+        fixed = _COMMIT.search(each) is not None
+        files.append(StoredFile(fs, path, info, name=f"{public}/{below}", below=below, fixed=fixed))
     return files
 
 

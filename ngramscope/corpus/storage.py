@@ -17,16 +17,24 @@ _READ_AHEAD = 8 << 20
 
 
 class StoredFile:
-    """A file of an `fsspec` file system, as it was when it was found; see `RemoteSource`."""
+    """A file of an `fsspec` file system, as it was when it was found; see `RemoteSource`.
 
-    def __init__(self, fs: Any, path: str, info: Mapping[str, Any], *, name: str, below: str) -> None:
+    Parameters
+    ----------
+    fixed
+        The path names a version, so nobody has to look whether there is another one now.
+    """
+
+    def __init__(self, fs: Any, path: str, info: Mapping[str, Any], *, name: str, below: str, fixed: bool = False) -> None:
         self._fs = fs
         self._path = path
         self.name = name
         self.below = below
         self.size: int | None = info.get("size")
         self.ranges = self.size is not None
-        self.version: str | None = None  # known from the first reading on
+        self._fixed = fixed
+        # A listing describes files in other words than `info`, so the version is known from the first reading on.
+        self.version = _version(info) if fixed else None
 
     def stream(self) -> Transfer:
         """All bytes; see `RemoteSource`."""
@@ -66,13 +74,14 @@ class StoredFile:
 
     def check(self) -> None:
         """Note which version there is; raise `ChangedError` if it is not the one noted before."""
+        if self._fixed:
+            return
         with explained():
             self._fs.invalidate_cache(self._path)
             info = self._fs.info(self._path)
-        version = next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
+        version = _version(info)
         if info.get("size") != self.size:
             raise ChangedError(f"{info.get('size')} bytes, {self.size} before")
-        # Not the one of `find`: a listing describes files in other words than `info`.
         if self.version not in (None, version):
             raise ChangedError(f"version {version}, {self.version} before")
         self.version = version
@@ -147,3 +156,7 @@ def explained(name: str = "") -> Iterator[None]:
     except Exception as error:
         text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise InputError(f"{prefix and prefix + 'cannot be read: '}{text}") from error
+
+
+def _version(info: Mapping[str, Any]) -> str | None:
+    return next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
