@@ -6,10 +6,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ngramscope import _core
+from ngramscope.corpus.sources import corpus_sources
 from ngramscope.decontaminate.rules import DecontaminationRules
 from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
@@ -25,9 +26,9 @@ class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
     Parameters
     ----------
     texts
-        Files, folders, globs.
+        Files, folders, globs, names with a scheme, or one manifest.
     reference
-        Files with what must not be in the texts. Their n-grams are held exactly, and every match names the items it comes from.
+        Likewise: what must not be in the texts. Their n-grams are held exactly, and every match names the items it comes from.
     index
         Or an index. Its false hits would decide where rules act on single hits; such rules are refused.
     rules, rule
@@ -73,7 +74,11 @@ class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
         threads: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> None:
-        texts, reference = _paths(texts), _paths(reference)
+        read = ReadOptions() if read is None else read
+        if reference_read is None:
+            reference_read = replace(read, fields=())
+        texts, read = corpus_sources(_paths(texts), replace(read, domain_key=None))
+        reference, reference_read = corpus_sources(_paths(reference), reference_read)
         if not texts:
             raise UsageError("no text given; name files, folders, or - for standard input")
         if bool(reference) == (index is not None):
@@ -95,7 +100,7 @@ class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
         self._flat = flat
         self._core = _core.Decontamination(
             texts,
-            ReadOptions() if read is None else read,
+            read,
             rules,
             self.rule,
             remove=remove,
