@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ngramscope.corpus.manifest import CorpusManifest, find_manifest, load_manifest, manifest_and_split
 from ngramscope.errors import UsageError
-from ngramscope.index.options import ReadOptions
+
+if TYPE_CHECKING:
+    from ngramscope.index.options import ReadOptions  # the index package reads corpora itself
 
 __all__ = ["corpus_manifest", "corpus_sources", "read_by_manifest"]
 
