@@ -19,7 +19,7 @@ use crate::read::{Corpus, ReadReport};
 
 pub use cut::Cut;
 pub use judge::{Match, Part, Removal, Row, Verdict};
-pub use near::{NEAR_CAP, NEAR_MIN_NGRAMS, Near};
+pub use near::{NEAR_CAP, NEAR_FLOOR, NEAR_MIN_NGRAMS, Near};
 pub use reference::{Item, Items, Reference};
 pub use rules::{Thresholds, Unit, UnitCounts, Why};
 pub use table::RowFormat;

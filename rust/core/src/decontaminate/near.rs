@@ -6,11 +6,15 @@
 //! than [`NEAR_CAP`] items have do not speak for an item, unless it has no others.
 
 use super::reference::Items;
+use crate::scan::NgramSet;
 
 /// n-grams that more items have do not speak for one.
 pub const NEAR_CAP: usize = 64;
 /// Items with fewer distinct n-grams have no score: a few n-grams occur together by chance.
 pub const NEAR_MIN_NGRAMS: u64 = 8;
+
+/// Lower scores are not given: they are of no use, and looking for them in every text costs time.
+pub const NEAR_FLOOR: f64 = 0.25;
 
 /// An item that a text has nearly.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,35 +30,32 @@ pub struct Near {
 /// Reusable space.
 #[derive(Default)]
 pub struct Windows {
+    /// By item: n-grams of it in the text, repeats counted. All 0 between texts.
+    counts: Vec<u32>,
+    /// Items whose count is not 0.
+    touched: Vec<u32>,
     /// Item, position, number of the n-gram.
     hits: Vec<(u32, u32, u32)>,
-    /// By number in the window at hand, parallel to the item's sorted numbers.
-    inside: Vec<u32>,
+    /// Numbers of the n-grams of one item that the text has, and how often each is in the window at hand.
     numbers: Vec<u32>,
+    inside: Vec<u32>,
 }
 
 impl Windows {
-    /// The best window for the n-grams found, as (position, number) in order of position.
+    /// The best window for the n-grams found, as (position, number) in order of position; `None` below [`NEAR_FLOOR`].
     pub fn best(&mut self, found: &[(u32, u32)], items: &Items) -> Option<Near> {
         let set = items.near.as_ref()?;
+        self.collect(found, set);
         let Windows {
             hits,
-            inside,
             numbers,
+            inside,
+            ..
         } = self;
-        hits.clear();
-        for &(position, number) in found {
-            let holders = set.holders(number).iter();
-            hits.extend(holders.map(|&item| (item, position, number)));
-        }
-        hits.sort_unstable();
         let mut best: Option<Near> = None;
         for of_item in hits.chunk_by(|a, b| a.0 == b.0) {
             let item = of_item[0].0;
             let tested = set.tested[item as usize];
-            if tested < NEAR_MIN_NGRAMS {
-                continue;
-            }
             numbers.clear();
             numbers.extend(of_item.iter().map(|hit| hit.2));
             numbers.sort_unstable();
@@ -79,7 +80,9 @@ impl Windows {
                     distinct -= usize::from(*count == 0);
                     start += 1;
                 }
-                if best.is_none_or(|best| share(distinct) > best.score) {
+                if best.map_or(NEAR_FLOOR, |best| best.score) < share(distinct)
+                    || (best.is_none() && share(distinct) == NEAR_FLOOR)
+                {
                     best = Some(Near {
                         score: share(distinct),
                         item,
@@ -89,5 +92,44 @@ impl Windows {
             }
         }
         best
+    }
+
+    /// Sorts the hits by item, leaving out items that cannot come to [`NEAR_FLOOR`]: nearly all.
+    fn collect(&mut self, found: &[(u32, u32)], set: &NgramSet) {
+        let Windows {
+            counts,
+            touched,
+            hits,
+            ..
+        } = self;
+        counts.resize(set.tested.len(), 0);
+        for &(_, number) in found {
+            for &item in set.holders(number) {
+                let count = &mut counts[item as usize];
+                if *count == 0 {
+                    touched.push(item);
+                }
+                *count += 1;
+            }
+        }
+        let hopeful = |item: u32, count: u32| {
+            let tested = set.tested[item as usize];
+            tested >= NEAR_MIN_NGRAMS && f64::from(count) >= NEAR_FLOOR * tested as f64
+        };
+        hits.clear();
+        if touched
+            .iter()
+            .any(|&item| hopeful(item, counts[item as usize]))
+        {
+            for &(position, number) in found {
+                let holders = set.holders(number).iter();
+                let hopeful = holders.filter(|&&item| hopeful(item, counts[item as usize]));
+                hits.extend(hopeful.map(|&item| (item, position, number)));
+            }
+            hits.sort_unstable();
+        }
+        for item in touched.drain(..) {
+            counts[item as usize] = 0;
+        }
     }
 }
