@@ -1,9 +1,11 @@
 """datatrove's n-gram decontamination and its Bloom filter, called directly, without the executor.
 
     python datatrove_loop.py decontaminate|bloom N CORPUS VERBATIM FRESH
+    python datatrove_loop.py scan N ITEMS CORPUS
 
 `decontaminate`: hashes of CORPUS's n-grams into a set, then its filter over the held-out documents (a document counts
 as found at its first hit). Its indexer wants lighteval at run time; `compute_hashes`, which does the work, does not.
+`scan`: the same the other way round: hashes of the evaluation items, then its filter over CORPUS. It names no items.
 `bloom`: SingleBloomFilter, which scores while it inserts. The size is one below a power of two: at a power of two it
 would address two positions in all.
 """
@@ -28,7 +30,8 @@ def documents(path: str) -> Iterator[Any]:
             yield Document(text=record["text"], id=record["id"])
 
 
-def decontaminate(n: int, corpus: str, held_out: list[str]) -> dict[str, Any]:
+def decontamination(n: int, known: str) -> tuple[Any, dict[str, Any]]:
+    """The filter that knows the n-grams of a file; processor seconds of hashing them, and how many they are."""
     import numpy as np
     from datatrove.pipeline.decont import n_grams
 
@@ -39,19 +42,33 @@ def decontaminate(n: int, corpus: str, held_out: list[str]) -> dict[str, Any]:
         indexer.compute_hashes("The word tokenizer is loaded now, so that its start is not counted.")
         started, found = time.process_time(), set()
         count = 0
-        for document in documents(corpus):
+        for document in documents(known):
             keys = indexer.compute_hashes(document.text)
             count += len(keys)
             found.update(keys)
-        np.array(list(found), dtype=config.hash_config.np_descr).tofile(f"{folder}/corpus.index.hashes")
-        result: dict[str, Any] = {"index": {"cpu": time.process_time() - started, "ngrams": count}}
+        np.array(list(found), dtype=config.hash_config.np_descr).tofile(f"{folder}/known.index.hashes")
+        index = {"cpu": time.process_time() - started, "ngrams": count}
         scanner = n_grams.NGramsDecontFilter(folder, config=config)
         scanner.load_index_hashes()
-        for name, path in zip(["verbatim", "fresh"], held_out, strict=True):
-            started = time.process_time()
-            hits = [float(scanner.filter(document) is not True) for document in documents(path)]
-            result[name] = {"mean": sum(hits) / len(hits), "min": min(hits), "cpu": time.process_time() - started}
-        return result
+    return scanner, index
+
+
+def decontaminate(n: int, corpus: str, held_out: list[str]) -> dict[str, Any]:
+    scanner, index = decontamination(n, corpus)
+    result: dict[str, Any] = {"index": index}
+    for name, path in zip(["verbatim", "fresh"], held_out, strict=True):
+        started = time.process_time()
+        hits = [float(scanner.filter(document) is not True) for document in documents(path)]
+        result[name] = {"mean": sum(hits) / len(hits), "min": min(hits), "cpu": time.process_time() - started}
+    return result
+
+
+def scan(n: int, items: str, corpus: list[str]) -> dict[str, Any]:
+    scanner, _ = decontamination(n, items)
+    scanner.tokenizer.word_tokenize("The filter's own tokenizer is loaded now.")
+    started = time.process_time()
+    found = [document.id for document in documents(corpus[0]) if scanner.filter(document) is not True]
+    return {"cpu": time.process_time() - started, "start_cpu": started, "documents": found, "items": None}
 
 
 def bloom(n: int, corpus: str, held_out: list[str]) -> dict[str, Any]:
@@ -76,5 +93,5 @@ def bloom(n: int, corpus: str, held_out: list[str]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    what, n_text, corpus_path, *rest = sys.argv[1:]
-    print(json.dumps({"decontaminate": decontaminate, "bloom": bloom}[what](int(n_text), corpus_path, rest)))
+    what, n_text, first_path, *rest = sys.argv[1:]
+    print(json.dumps({"decontaminate": decontaminate, "bloom": bloom, "scan": scan}[what](int(n_text), first_path, rest)))
