@@ -175,6 +175,8 @@ class Index:
     @property
     def folders(self) -> list[str]:
         """The folders of these manifests."""
+    def distinct(self, n: int) -> float | None:
+        """Estimated number of distinct n-grams of length `n` that the indexes have together; None when that cannot be told."""
     def overlap(self, texts: Sequence[str | None], options: QueryOptions) -> OverlapBatch:
         """Rows for `texts`; None has no overlap."""
     def overlap_files(

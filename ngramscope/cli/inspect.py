@@ -36,8 +36,10 @@ def command(indexes: tuple[str, ...], console: Console) -> int:
             return 0
         click.echo("\n\n".join(_describe(each) for each in facts["indexes"]))
         if len(facts["indexes"]) > 1:
-            rates = ", ".join(f"{rate:.4g} for n = {n}" for n, rate in facts["filter_fpr"].items())
-            click.echo(f"\ntogether: false-positive rate {rates}")
+            click.echo("\ntogether")
+            for n, rate in facts["filter_fpr"].items():
+                distinct = format_distinct(facts["distinct_ngrams"][n], "blocked")
+                click.echo(f"  n = {n}: {distinct} distinct n-grams, false-positive rate {rate:.4g}")
         for warning in index.warnings:
             console.warn(warning)
     return 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import string
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -73,6 +74,15 @@ def test_golden_vectors() -> None:
     assert xxh3_64(b"") == 0x2D06800538D394C2
     assert xxh3_64(b"a") == 0xE6C632B61E964E1F
     assert key(["the", "cat", "sat"]) == 0xFC250C289AA88F54
+
+
+def registers(numbers: Iterable[int]) -> str:
+    """For each of 2^14 registers the largest rank of the keys that begin with its number, as a digit of base64."""
+    ranks = [0] * (1 << 14)
+    for number in numbers:
+        rank = 51 - (number & (1 << 50) - 1).bit_length()
+        ranks[number >> 50] = max(ranks[number >> 50], rank)
+    return "".join((string.ascii_uppercase + string.ascii_lowercase)[rank] for rank in ranks)
 
 
 def built(folder: Path, text: str, **options: Any) -> tuple[dict[str, Any], list[bytes]]:
@@ -184,7 +194,7 @@ def test_names_and_fields_of_the_manifest(tmp_path: Path) -> None:
     manifest, _ = built(tmp_path / "index", TEXT, n=[2, 3])
     assert (manifest["format"], manifest["format_version"], manifest["hash"]) == ("ngramscope-index", 1, "xxh3-64/poly/mix13")
     assert (manifest["counting_unit"], manifest["tiers"], manifest["minimum_n"]) == ("occurrence", 1, None)
-    assert [keys["sketch"] for keys in manifest["sets"]] == [None, None]
+    assert [keys["sketch"] for keys in manifest["sets"]] == [registers(keys(TEXT, n)) for n in (2, 3)]
     names = [shard["file"] for keys in manifest["sets"] for shard in keys["shards"]]
     short = manifest["content_id"][:16]
     assert names == [f"n2-0000-of-0001-{short}.ngs", f"n3-0000-of-0001-{short}.ngs"]

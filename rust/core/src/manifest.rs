@@ -11,6 +11,7 @@ use crate::filter::FilterKind;
 use crate::filter::math::Geometry;
 use crate::read::{Source, SourceReport};
 use crate::shard::FORMAT_VERSION;
+use crate::sketch::KeptSketch;
 use crate::tokenize::{UNICODE_VERSION, WordRule};
 
 /// Name of the manifest in an index folder.
@@ -204,7 +205,8 @@ pub struct KeySet {
     pub kind: FilterKind,
     /// n-gram occurrences inserted.
     pub occurrences: u64,
-    /// Distinct n-grams: counted (exact), or from the share of set bits (blocked); null when every bit is set.
+    /// Distinct n-grams: counted (exact), or from the share of set bits (blocked), or when every bit is set from the registers;
+    /// null without either.
     pub distinct: Option<f64>,
     /// How large it was made; null for exact sets, which need no size.
     pub sizing: Option<Sizing>,
@@ -222,13 +224,22 @@ pub struct KeySet {
     pub measured_rate: f64,
     /// The rate is over 1.05 times the target.
     pub overfull: bool,
-    /// Registers of the distinct-count sketch, for later merging; null when not kept.
-    pub sketch: Option<String>,
+    /// Registers of the distinct-count sketch; null when not kept.
+    pub sketch: Option<KeptSketch>,
     /// The files.
     pub shards: Vec<ShardEntry>,
 }
 
 impl KeySet {
+    /// The sketch of what several sets have together; `None` if one of them keeps none.
+    pub fn united_sketch<'a>(sets: impl IntoIterator<Item = &'a KeySet>) -> Option<KeptSketch> {
+        sets.into_iter()
+            .try_fold(KeptSketch::default(), |mut all, set| {
+                all.merge(set.sketch.as_ref()?);
+                Some(all)
+            })
+    }
+
     /// Geometry of a blocked filter.
     pub fn geometry(&self) -> Geometry {
         Geometry {

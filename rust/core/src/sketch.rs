@@ -2,62 +2,61 @@
 //! unbiased from zero to far beyond 2^40 without the original's correction ranges.
 
 use libm::{fabs, log};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Registers are addressed by this many bits of a key.
-pub const REGISTER_BITS: u32 = 18;
-const REGISTERS: usize = 1 << REGISTER_BITS;
-/// Bits of a key left for the rank.
-const RANK_BITS: u32 = 64 - REGISTER_BITS;
+/// The sketch that sizes a filter: relative standard error 0.2 %.
+pub type Sketch = Registers<18>;
+/// The sketch that an index keeps: small, for counting what several indexes have together; relative standard error 0.8 %.
+pub type KeptSketch = Registers<14>;
 
-/// Distinct-count sketch of 64-bit keys. Order and multiplicity of insertions do not matter; sketches merge by maximum.
-#[derive(Clone)]
-pub struct Sketch {
-    registers: Vec<u8>,
-}
+/// Distinct-count sketch of 64-bit keys with 2^`BITS` registers, addressed by the first `BITS` bits of a key (`BITS` even).
+/// Order and multiplicity of insertions do not matter; sketches merge by maximum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Registers<const BITS: u32>(Vec<u8>);
 
-impl Default for Sketch {
+impl<const BITS: u32> Default for Registers<BITS> {
     fn default() -> Self {
-        Sketch {
-            registers: vec![0; REGISTERS],
-        }
+        Registers(vec![0; 1 << BITS])
     }
 }
 
-impl Sketch {
-    /// Relative standard error of [`Sketch::estimate`]: 1.04 / √registers.
-    pub const STANDARD_ERROR: f64 = 1.04 / 512.0;
+impl<const BITS: u32> Registers<BITS> {
+    /// Relative standard error of [`Registers::estimate`]: 1.04 / √registers.
+    pub const STANDARD_ERROR: f64 = 1.04 / (1u32 << (BITS / 2)) as f64;
+    /// Bits of a key left for the rank.
+    const RANK_BITS: u32 = 64 - BITS;
 
     /// Adds a key (uniform bits are assumed: keys are finalised hashes).
     #[inline]
     pub fn insert(&mut self, key: u64) {
-        let register = (key >> RANK_BITS) as usize;
+        let register = (key >> Self::RANK_BITS) as usize;
         // The guard bit bounds the rank where all other bits are zero.
-        let rank = ((key << REGISTER_BITS) | (1 << (REGISTER_BITS - 1))).leading_zeros() as u8 + 1;
-        if rank > self.registers[register] {
-            self.registers[register] = rank;
+        let rank = ((key << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
+        if rank > self.0[register] {
+            self.0[register] = rank;
         }
     }
 
     /// Takes in what `other` has seen.
-    pub fn merge(&mut self, other: &Sketch) {
-        for (mine, &theirs) in self.registers.iter_mut().zip(&other.registers) {
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(theirs);
         }
     }
 
-    /// The registers, one byte each, for storing.
+    /// The registers, one byte each.
     pub fn registers(&self) -> &[u8] {
-        &self.registers
+        &self.0
     }
 
     /// Estimated number of distinct keys.
     pub fn estimate(&self) -> f64 {
-        let top = RANK_BITS as usize + 1;
+        let top = Self::RANK_BITS as usize + 1;
         let mut count = vec![0u32; top + 1];
-        for &rank in &self.registers {
+        for &rank in &self.0 {
             count[rank as usize] += 1;
         }
-        let m = REGISTERS as f64;
+        let m = self.0.len() as f64;
         let mut z = m * tau(1.0 - f64::from(count[top]) / m);
         for rank in (1..top).rev() {
             z = 0.5 * (z + f64::from(count[rank]));
@@ -68,6 +67,39 @@ impl Sketch {
         } else {
             m * m / (2.0 * log(2.0) * z)
         }
+    }
+}
+
+/// The alphabet of base64: ranks are at most 51 and have one character each.
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+impl Serialize for KeptSketch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let digits = self
+            .0
+            .iter()
+            .map(|&rank| char::from(DIGITS[usize::from(rank)]));
+        serializer.serialize_str(&digits.collect::<String>())
+    }
+}
+
+impl<'de> Deserialize<'de> for KeptSketch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let rank = |digit: u8| DIGITS.iter().position(|&each| each == digit);
+        let ranks: Option<Vec<u8>> = text
+            .bytes()
+            .map(|digit| rank(digit).map(|at| at as u8))
+            .collect();
+        ranks
+            .filter(|ranks| {
+                ranks.len() == 1 << 14
+                    && ranks
+                        .iter()
+                        .all(|&rank| u32::from(rank) <= Self::RANK_BITS + 1)
+            })
+            .map(Registers)
+            .ok_or_else(|| serde::de::Error::custom("these are no registers of a sketch"))
     }
 }
 
@@ -110,18 +142,45 @@ mod tests {
     use super::*;
     use crate::hash::finalize;
 
-    #[test]
-    fn estimates_lie_within_four_standard_errors() {
+    fn estimates_well<const BITS: u32>() {
         for count in [0u64, 1, 10, 1_000, 100_000, 300_000, 1_000_000, 5_000_000] {
-            let mut sketch = Sketch::default();
+            let mut sketch = Registers::<BITS>::default();
             for i in 0..count {
                 sketch.insert(finalize(i ^ 0x1234_5678_9abc_def0));
             }
             let error = (sketch.estimate() - count as f64).abs();
             assert!(
-                error <= 4.0 * Sketch::STANDARD_ERROR * count as f64 + 0.5,
+                error <= 4.0 * Registers::<BITS>::STANDARD_ERROR * count as f64 + 0.5,
                 "{count}: off by {error}"
             );
+        }
+    }
+
+    #[test]
+    fn estimates_lie_within_four_standard_errors() {
+        estimates_well::<18>();
+        estimates_well::<14>();
+    }
+
+    #[test]
+    fn kept_registers_come_back_and_others_are_refused() {
+        let mut sketch = KeptSketch::default();
+        (0..100_000)
+            .map(finalize)
+            .for_each(|key| sketch.insert(key));
+        sketch.insert(1 << 50); // the largest rank there is
+        let text = serde_json::to_string(&sketch).expect("text");
+        assert_eq!(text.len(), (1 << 14) + 2);
+        assert_eq!(
+            serde_json::from_str::<KeptSketch>(&text).expect("registers"),
+            sketch
+        );
+        for bad in [
+            text.replacen('A', "0", 1),
+            text[1..].into(),
+            text.replace('B', "/"),
+        ] {
+            assert!(serde_json::from_str::<KeptSketch>(&bad).is_err());
         }
     }
 

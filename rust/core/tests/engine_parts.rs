@@ -10,6 +10,7 @@ use ngramscope_core::Error;
 use ngramscope_core::build::{BuildOptions, Layout, MINIMUM_MEMORY, MergeOptions, merge};
 use ngramscope_core::filter::FilterKind;
 use ngramscope_core::manifest::{Manifest, PartOf};
+use ngramscope_core::query::Index;
 
 /// Seven files of documents, some of which repeat across files.
 fn corpus(folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
@@ -175,4 +176,83 @@ fn what_cannot_be_merged_is_refused_by_name() {
         error.to_string().contains("not a plan that can be used"),
         "{error}"
     );
+}
+
+/// Distinct n-grams of all texts, by counting strings.
+fn distinct(texts: &[String], n: usize) -> f64 {
+    let mut all = std::collections::HashSet::new();
+    for text in texts {
+        let words: Vec<&str> = text.split(' ').collect();
+        all.extend(words.windows(n).map(|window| window.join(" ")));
+    }
+    all.len() as f64
+}
+
+#[test]
+fn registers_count_what_indexes_of_any_size_have_together() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let texts = documents(5, 400, 60);
+    let build = |name: &str, texts: &[String], options: &BuildOptions| {
+        let (file, out) = (
+            folder.path().join(format!("{name}.jsonl")),
+            folder.path().join(name),
+        );
+        write_corpus(&file, texts);
+        build_files(&[file], &out, options).expect("build");
+        out
+    };
+    // Far too small: every bit is set, so that the fill tells nothing.
+    let full = BuildOptions {
+        expected_ngrams: Some(20),
+        accept_overfull: true,
+        ..options(&[3])
+    };
+    let exact = BuildOptions {
+        kind: FilterKind::Exact,
+        ..options(&[3])
+    };
+    let full = build("full", &texts[..300], &full);
+    let others = [
+        build("counted", &texts[200..], &options(&[3])),
+        build("exact", &texts[..50], &exact),
+    ];
+    let set = &Manifest::read(&full).expect("manifest").sets[0];
+    assert_eq!((set.fill, set.rate), (Some(1.0), 1.0));
+    let near = |estimate: Option<f64>, want: f64| {
+        let error = (estimate.expect("registers are kept") - want).abs();
+        assert!(error < 4.0 * 0.008_125 * want, "off by {error} of {want}");
+    };
+    near(set.distinct, distinct(&texts[..300], 3));
+    let [counted, exact] = others;
+    let index = Index::open(&[full.clone(), counted, exact]).expect("open");
+    near(index.distinct(3), distinct(&texts, 3));
+
+    // Of an index that keeps no registers nothing is made up.
+    let mut manifest = Manifest::read(&full).expect("manifest");
+    let before = manifest.shard_paths(&full);
+    manifest.sets[0].sketch = None;
+    manifest.seal().expect("seal");
+    for (from, to) in before.iter().zip(manifest.shard_paths(&full)) {
+        std::fs::rename(from, to).expect("rename");
+    }
+    std::fs::write(full.join("index.json"), manifest.to_json()).expect("write");
+    let other = build(
+        "other",
+        &documents(9, 5, 60),
+        &BuildOptions {
+            layout: Some(Layout::of_index(&manifest)),
+            accept_overfull: true,
+            ..options(&[3])
+        },
+    );
+    let parts = [full, other];
+    assert_eq!(Index::open(&parts).expect("open").distinct(3), None);
+    let out = folder.path().join("merged");
+    let options = MergeOptions {
+        accept_overfull: true,
+        ..MergeOptions::default()
+    };
+    merge_quietly(&parts, &out, &options).expect("merge");
+    let set = &Manifest::read(&out).expect("manifest").sets[0];
+    assert_eq!((&set.sketch, set.distinct), (&None, None));
 }

@@ -67,6 +67,11 @@ impl PyIndex {
         self.index.folders().map(PathBuf::from).collect()
     }
 
+    /// Estimated number of distinct n-grams of length `n` that the indexes have together; None when that cannot be told.
+    fn distinct(&self, n: u32) -> Option<f64> {
+        self.index.distinct(n)
+    }
+
     /// Rows for `texts`; None has no overlap.
     fn overlap(
         &self,

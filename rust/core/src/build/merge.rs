@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU64;
 use super::insert::{MemoryRange, Ranges, Store};
 use super::layout::Layout;
 use super::plan::{Plan, SetPlan};
-use super::walk::Inserted;
+use super::walk::{Inserted, InsertedKeys};
 use super::write::in_parallel;
 use super::{Assembly, BuildSummary};
 use crate::error::{Error, Result};
 use crate::filter::blocked::BLOCK_WORDS;
 use crate::filter::math::BLOCK_BYTES;
 use crate::filter::{FilterKind, block_of};
-use crate::manifest::{Counts, Manifest, PartOf};
+use crate::manifest::{Counts, KeySet, Manifest, PartOf};
 use crate::pass::{Progress, Tick};
 use crate::query::{OpenSet, Part};
 use crate::read::ReadReport;
@@ -61,12 +61,15 @@ pub fn merge(
         tick,
         |ranges, pass, tick| {
             unite(&parts, &plan, ranges, pass, threads, tick)?;
-            let occurrences = |set: &SetPlan| {
-                let of = |part: &Part| part.key_set(set.n).map_or(0, |set| set.occurrences);
-                parts.iter().map(of).sum()
+            let total = |set: &SetPlan| {
+                let sets = || parts.iter().filter_map(|part| part.key_set(set.n));
+                InsertedKeys {
+                    occurrences: sets().map(|set| set.occurrences).sum(),
+                    sketch: KeySet::united_sketch(sets()),
+                }
             };
             Ok(Inserted {
-                occurrences: plan.sets.iter().map(occurrences).collect(),
+                sets: plan.sets.iter().map(total).collect(),
                 words: 0,
             })
         },

@@ -260,20 +260,19 @@ impl Assembly {
         plan.check_room(self.output.folder())?;
         self.warnings.extend(plan.announcements());
         let mut writer = Writer::new(plan, &self.output)?;
-        let mut inserted = Inserted {
-            occurrences: vec![0; plan.sets.len()],
-            words: 0,
-        };
+        let mut inserted = None;
         for (number, pass) in (1..).zip(&plan.passes) {
             let begun = Instant::now();
             let ranges = Ranges::new(plan, pass)?;
-            inserted = fill(&ranges, number, tick)?;
+            inserted = Some(fill(&ranges, number, tick)?);
             let written = Instant::now();
             self.seconds.insert += (written - begun).as_secs_f64();
             writer.write(ranges, self.threads, number, tick)?;
             self.seconds.write += written.elapsed().as_secs_f64();
         }
-        let sets = writer.finish(&inserted.occurrences)?;
+        let inserted = inserted.expect("a plan has at least one pass");
+        let words = inserted.words;
+        let sets = writer.finish(inserted)?;
         for set in sets.iter().filter(|set| set.overfull) {
             let error = overfull(set);
             if !accept_overfull {
@@ -284,7 +283,7 @@ impl Assembly {
         Ok(Filled {
             writer,
             sets,
-            words: inserted.words,
+            words,
             passes: plan.passes.len() as u32,
         })
     }

@@ -8,7 +8,7 @@ use crate::filter::math::blocked_fill;
 use crate::ngram::NgramHasher;
 use crate::pass::{self, Pass, Progress, Tick};
 use crate::read::{Corpus, ReadReport};
-use crate::sketch::Sketch;
+use crate::sketch::{KeptSketch, Sketch};
 use crate::tokenize::Tokenizer;
 
 use super::BuildOptions;
@@ -25,11 +25,18 @@ pub struct Walk<'a> {
     pub report: Option<ReadReport>,
 }
 
-/// Totals of an inserting pass.
+/// Totals of an inserting pass; every pass over the whole corpus has the same.
 pub struct Inserted {
-    /// n-grams of each n.
-    pub occurrences: Vec<u64>,
+    /// For each n.
+    pub sets: Vec<InsertedKeys>,
     pub words: u64,
+}
+
+/// Keys of one n that were inserted.
+pub struct InsertedKeys {
+    pub occurrences: u64,
+    /// Their sketch; `None` when a merged index has none.
+    pub sketch: Option<KeptSketch>,
 }
 
 /// Text to keys on one thread.
@@ -134,23 +141,34 @@ impl Walk<'_> {
         };
         let workers = self.pass(progress, &fill, &mut tick, |documents| {
             let mut buffers = ranges.buffers();
-            documents(&mut |set, keys: &[u64]| buffers.push(set, keys));
+            let mut sketches = vec![KeptSketch::default(); plan.sets.len()];
+            documents(&mut |set, keys: &[u64]| {
+                keys.iter().for_each(|&key| sketches[set].insert(key));
+                buffers.push(set, keys);
+            });
             buffers.flush();
+            sketches
         });
         // First what stopped the pass.
         ranges.check_memory()?;
-        let mut all = Inserted {
-            occurrences: vec![0; plan.sets.len()],
-            words: 0,
+        let workers = workers?;
+        let total = |set: usize| {
+            let mut sketch = KeptSketch::default();
+            workers
+                .iter()
+                .for_each(|(sketches, _)| sketch.merge(&sketches[set]));
+            InsertedKeys {
+                occurrences: workers
+                    .iter()
+                    .map(|(_, worker)| worker.occurrences[set])
+                    .sum(),
+                sketch: Some(sketch),
+            }
         };
-        for (_, worker) in workers? {
-            all.words += worker.words;
-            all.occurrences
-                .iter_mut()
-                .zip(&worker.occurrences)
-                .for_each(|(sum, count)| *sum += count);
-        }
-        Ok(all)
+        Ok(Inserted {
+            sets: (0..plan.sets.len()).map(total).collect(),
+            words: workers.iter().map(|(_, worker)| worker.words).sum(),
+        })
     }
 
     /// Runs `work` on every thread; it is given a function that feeds it the keys of all documents this thread gets.

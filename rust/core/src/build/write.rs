@@ -14,10 +14,12 @@ use crate::filter::math::{BLOCK_BYTES, blocked_rate, collision_rate, keys_from_f
 use crate::manifest::{KeySet, ShardEntry};
 use crate::memory::disk_free;
 use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
+use crate::sketch::KeptSketch;
 
 use super::insert::{MemoryRange, Ranges, Store};
 use super::output::Output;
 use super::plan::{Plan, SetPlan};
+use super::walk::{Inserted, InsertedKeys};
 use crate::pass::{Progress, Tick};
 
 /// Payload written at once: a stop is noticed between two such pieces.
@@ -244,9 +246,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Completes the files and describes the sets.
-    pub fn finish(&mut self, occurrences: &[u64]) -> Result<Vec<KeySet>> {
+    pub fn finish(&mut self, inserted: Inserted) -> Result<Vec<KeySet>> {
         let mut sets = Vec::new();
-        for (index, set) in self.plan.sets.iter().enumerate() {
+        for ((index, set), inserted) in self.plan.sets.iter().enumerate().zip(inserted.sets) {
             let mut entries = Vec::new();
             let mut keys = 0;
             for (number, shard) in self.shards[index].iter_mut().enumerate() {
@@ -283,7 +285,7 @@ impl<'a> Writer<'a> {
                     checksum: format!("{checksum:016x}"),
                 });
             }
-            sets.push(self.describe(index, occurrences[index], keys, entries));
+            sets.push(self.describe(index, inserted, keys, entries));
         }
         Ok(sets)
     }
@@ -291,7 +293,7 @@ impl<'a> Writer<'a> {
     fn describe(
         &self,
         index: usize,
-        occurrences: u64,
+        inserted: InsertedKeys,
         keys: u64,
         shards: Vec<ShardEntry>,
     ) -> KeySet {
@@ -299,7 +301,7 @@ impl<'a> Writer<'a> {
         let base = KeySet {
             n: set.n,
             kind: set.kind,
-            occurrences,
+            occurrences: inserted.occurrences,
             distinct: Some(keys as f64),
             sizing: None,
             blocks: set.geometry.blocks,
@@ -309,20 +311,21 @@ impl<'a> Writer<'a> {
             rate: collision_rate(keys as f64),
             measured_rate: collision_rate(keys as f64),
             overfull: false,
-            sketch: None,
+            sketch: inserted.sketch,
             shards,
         };
         if set.kind == FilterKind::Exact {
             return base;
         }
         let fill = self.fills[index].fill();
-        let distinct = keys_from_fill(fill, set.geometry);
-        let collisions = collision_rate(distinct.unwrap_or(0.0));
-        let rate = distinct.map_or(1.0, |keys| {
+        let keys = keys_from_fill(fill, set.geometry);
+        let collisions = collision_rate(keys.unwrap_or(0.0));
+        let rate = keys.map_or(1.0, |keys| {
             blocked_rate(keys / set.geometry.blocks as f64, set.geometry.k) + collisions
         });
         KeySet {
-            distinct,
+            // The fill knows better, until it knows nothing.
+            distinct: keys.or_else(|| base.sketch.as_ref().map(KeptSketch::estimate)),
             sizing: Some(set.sizing.clone()),
             target_rate: Some(self.plan.target_rate),
             fill: Some(fill),

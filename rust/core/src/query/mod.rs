@@ -194,6 +194,20 @@ impl Index {
         -libm::expm1(sets.map(|set: &KeySet| libm::log1p(-set.rate)).sum())
     }
 
+    /// Estimated number of distinct n-grams that the indexes have together; for one index what it says of itself. `None` when that
+    /// cannot be told.
+    pub fn distinct(&self, n: u32) -> Option<f64> {
+        let sets: Vec<&KeySet> = self
+            .parts
+            .iter()
+            .filter_map(|part| part.key_set(n))
+            .collect();
+        match sets[..] {
+            [one] => one.distinct,
+            _ => KeySet::united_sketch(sets).map(|sketch| sketch.estimate()),
+        }
+    }
+
     /// The lengths n to answer for: all of the index when `asked` is empty; an error when the index lacks one.
     pub fn choose_ns(&self, asked: &[u32]) -> Result<Vec<u32>> {
         if asked.is_empty() {
