@@ -134,8 +134,17 @@ class OverlapBatch:
     def null_reason(self) -> list[str | None]:
         """Why there is no overlap."""
     @property
+    def twice_hits(self) -> NDArray[np.int64]:
+        """Occurrences of n-grams that at least two documents have (two tiers)."""
+    @property
+    def in_corpus(self) -> NDArray[np.bool_]:
+        """Taken for a document of the corpus (two tiers)."""
+    @property
+    def loo_hits(self) -> NDArray[np.int64]:
+        """Occurrences of n-grams that another document has (two tiers)."""
+    @property
     def flags(self) -> list[str | None]:
-        """A 0 or 1 for each occurrence, if asked for."""
+        """A 0 or 1 for each occurrence, or with two tiers a 2, if asked for."""
     @property
     def spans(self) -> list[list[tuple[int, int]]]:
         """Covered ranges of code points, if asked for."""
@@ -175,6 +184,9 @@ class Index:
     @property
     def folders(self) -> list[str]:
         """The folders of these manifests."""
+    @property
+    def tiers(self) -> int:
+        """Tiers that all of the indexes have."""
     def distinct(self, n: int) -> float | None:
         """Estimated number of distinct n-grams of length `n` that the indexes have together; None when that cannot be told."""
     def overlap(self, texts: Sequence[str | None], options: QueryOptions) -> OverlapBatch:

@@ -141,6 +141,10 @@ geometry_options = group(
             help="Distinct n-grams to size for; without it a first pass counts them.",
         ),
         click.option("--shards", type=int, metavar="N", help="Files for each n; default: by size."),
+        click.option(
+            "--tiers", type=int, default=BuildOptions.tiers, show_default=True, metavar="N",
+            help="2: also keep which n-grams at least two documents have, for leave-one-out overlap; twice the size.",
+        ),
     ],
 )  # fmt: skip
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._left_out import left_out
 from ngramscope.index.build import BuildReport
 from ngramscope.sizes import counted, format_count, format_distinct, format_size
 
-__all__ = ["show_build"]
+__all__ = ["second_tier", "show_build"]
 
 
 def show_build(report: BuildReport, console: Console) -> int:
@@ -18,6 +21,13 @@ def show_build(report: BuildReport, console: Console) -> int:
     else:
         console.say(_summary(report))
     return _exit.PARTIAL if report.partial else 0
+
+
+def second_tier(keys: Mapping[str, Any]) -> str:
+    """What the second tier of a set holds, for people."""
+    tier = keys["second_tier"]
+    fill = "" if tier["fill"] is None else f", filled to {tier['fill']:.1%}"
+    return f"{format_distinct(tier['distinct'], keys['kind'])} in at least two documents{fill}"
 
 
 def _summary(report: BuildReport) -> str:
@@ -32,9 +42,10 @@ def _summary(report: BuildReport) -> str:
     for keys in manifest["sets"]:
         distinct = format_distinct(keys["distinct"], keys["kind"])
         rate = f", filled to {keys['fill']:.1%}" if keys["fill"] is not None else ""
+        second = f"; {second_tier(keys)}" if "second_tier" in keys else ""
         lines.append(
             f"n = {keys['n']}: {format_count(keys['occurrences'])} n-grams, {distinct} distinct{rate}; "
-            f"false-positive rate {keys['rate']:.3g}"
+            f"false-positive rate {keys['rate']:.3g}{second}"
         )
     size = format_size(report.details["index_bytes"])
     demo = ", a DEMONSTRATION index" if manifest["demo"] else ""

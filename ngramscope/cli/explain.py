@@ -80,6 +80,11 @@ def _describe(facts: dict[str, Any]) -> str:
             continue
         found = "no index was asked" if ngrams[0]["hit"] is None else f"{len(known)} found"
         lines.append(f"n = {n}: {len(ngrams)} n-grams, {found}")
-        marks = {True: "hit ", False: "miss", None: "    "}
-        lines.extend(f"  {number:>4}  {marks[each['hit']]}  {each['text']!r}" for number, each in enumerate(ngrams, 1))
+        lines.extend(f"  {number:>4}  {_mark(each):<5}  {each['text']!r}" for number, each in enumerate(ngrams, 1))
     return "\n".join(lines)
+
+
+def _mark(ngram: dict[str, Any]) -> str:
+    if not ngram["hit"]:
+        return "" if ngram["hit"] is None else "miss"
+    return "twice" if ngram.get("twice") else "hit"

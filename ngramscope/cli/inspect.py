@@ -8,6 +8,7 @@ import click
 
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import console_options
+from ngramscope.cli._show_build import second_tier
 from ngramscope.index.open import Index
 from ngramscope.sizes import counted, format_distinct, format_size
 
@@ -54,6 +55,7 @@ def _describe(index: dict[str, Any]) -> str:
         f"  content id  {index['content_id']}, format {index['format_version']}, built by ngramscope {index['tool_version']}",
         f"  words       {rule}{', lower-cased' if words['lowercase'] else ''}",
         f"  hash        {index['hash']}",
+        f"  tiers       {index['tiers']}" + ("" if index["tiers"] == 1 else ", n-grams of at least two documents are known"),
         f"  documents   {counts['documents']:,} of {counted(counts['records'], 'record')}, {counted(counts['words'], 'word')}",
     ]
     lines.extend(f"  left out    {counted(count, 'record')}: {reason}" for reason, count in sorted(counts["unusable"].items()))
@@ -83,6 +85,8 @@ def _describe_set(keys: dict[str, Any]) -> list[str]:
         lines.append(f"    sized     for {sizing['sized_for']:,} ({sizing['method']})")
     if keys["fill"] is not None:
         lines.append(f"    fill      {keys['fill']:.4f}")
+    if "second_tier" in keys:
+        lines.append(f"    twice     {second_tier(keys)}")
     target = "" if keys["target_rate"] is None else f"target {keys['target_rate']:.4g}, "
     lines.append(f"    rate      {target}expected {keys['rate']:.4g}, measured {keys['measured_rate']:.4g}")
     return lines

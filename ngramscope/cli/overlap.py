@@ -51,6 +51,11 @@ query_options = group(
             "--matches", type=int, default=QueryOptions.matches, metavar="N",
             help="Add the texts of the first N distinct n-grams found, for each row.",
         ),
+        click.option(
+            "--own-share", type=float, default=QueryOptions.own_share, show_default=True, metavar="SHARE",
+            help="Leave-one-out: with this share of a candidate's distinct n-grams a document of a scan is its own, and "
+            "the candidate one of the documents of an index with two tiers.",
+        ),
         click.option("--threads", type=int, metavar="N", help="Default: every core."),
     ],
 )  # fmt: skip
@@ -61,12 +66,8 @@ scan_options = group(
     ScanOptions,
     [
         click.option(
-            "--own-share", type=float, default=ScanOptions.own_share, show_default=True, metavar="SHARE",
-            help="Scan: a document with this share of a candidate's distinct n-grams is its own, no evidence for itself.",
-        ),
-        click.option(
             "--own-cap", type=int, default=ScanOptions.own_cap, show_default=True, metavar="N",
-            help="Scan: n-grams of more than N candidates do not count in that test.",
+            help="Scan: n-grams of more than N candidates do not count in the test for own documents.",
         ),
         click.option(
             "--top-sources", type=int, default=ScanOptions.top_sources, show_default=True, metavar="N",

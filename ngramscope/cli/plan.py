@@ -88,7 +88,8 @@ def _describe(plan: dict[str, Any]) -> str:
         sizing = keys["sizing"]
         error = f", standard error {format_count(sizing['standard_error'])}" if sizing["standard_error"] is not None else ""
         shape = f"{format_count(keys['blocks'])} blocks of 512 bits, {keys['k']} bits a key" if keys["k"] else "exact"
-        lines.append(f"n = {keys['n']}: about {format_count(sizing['ngrams'])} distinct n-grams{error}; {shape}")
+        tiers = "" if plan["layout"]["tiers"] == 1 else ", two tiers"
+        lines.append(f"n = {keys['n']}: about {format_count(sizing['ngrams'])} distinct n-grams{error}; {shape}{tiers}")
     lines.append(
         f"the index takes {format_size(plan['index_bytes'])}; with {format_size(plan['memory'])} of memory it is built in "
         f"{plan['passes']} {'pass' if plan['passes'] == 1 else 'passes'}"

@@ -109,6 +109,7 @@ class Index:
         filter_fpr: float = BuildOptions.filter_fpr,
         expected_ngrams: int | None = None,
         shards: int | None = None,
+        tiers: int = BuildOptions.tiers,
         threads: int | None = None,
         memory: int | str | None = None,
         force: bool = False,
@@ -143,7 +144,7 @@ class Index:
             a thread of its own.
         out
             Folder of the index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
-        n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, threads, memory, force
+        n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, tiers, threads, memory, force
             See `BuildOptions` and `WordRule`.
         accept_overfull, name, spool, plan, like, part
             See `BuildOptions`.
@@ -178,6 +179,7 @@ class Index:
             filter_fpr=filter_fpr,
             expected_ngrams=expected_ngrams,
             shards=shards,
+            tiers=tiers,
             threads=threads,
             memory=memory,
             force=force,
@@ -256,6 +258,11 @@ class Index:
         return {n: self._combined(n) for n in self.n}
 
     @property
+    def tiers(self) -> int:
+        """Tiers that all of the indexes have; 2: they tell which n-grams at least two documents have."""
+        return self._core.tiers
+
+    @property
     def distinct_ngrams(self) -> dict[int, float | None]:
         """For each n, about how many distinct n-grams the indexes have together; None when that cannot be told.
 
@@ -285,6 +292,7 @@ class Index:
         spans: bool = False,
         max_spans: int = QueryOptions.max_spans,
         matches: int = 0,
+        own_share: float = QueryOptions.own_share,
         threads: int | None = None,
     ) -> OverlapTable:
         """Overlap of `texts` with the index, one row for each (text, n), in order.
@@ -294,7 +302,7 @@ class Index:
         texts
             Strings; for an index of word mode ``ids`` lists of integers, or strings of decimals with spaces between. None, and
             what pandas makes of it (NaN, NA), gives a row without overlap.
-        n, max_words, max_ngrams, flags, spans, max_spans, matches, threads
+        n, max_words, max_ngrams, flags, spans, max_spans, matches, own_share, threads
             See `QueryOptions`.
 
         Raises
@@ -314,6 +322,7 @@ class Index:
             spans=spans,
             max_spans=max_spans,
             matches=matches,
+            own_share=own_share,
             threads=threads,
         )
         batch = self._core.overlap(present, options)
@@ -355,7 +364,7 @@ class Index:
         """
         table = self.overlap([text], n=n, flags=True)
         flags = zip(table.n.tolist(), cast("Objects", table.flags).tolist(), strict=True)
-        return explain_text(text, self.rule, dict(flags))
+        return explain_text(text, self.rule, dict(flags), tiers=self.tiers)
 
     def inspect(self) -> dict[str, Any]:
         """Everything the index says of itself, with sizes on disk and the combined rates."""
@@ -425,6 +434,7 @@ class Index:
             flags=query.flags,
             spans=query.spans,
             matches=query.matches > 0,
+            tiers=self.tiers,
         )
 
 

@@ -168,6 +168,8 @@ class BuildOptions:
         Distinct n-grams to size the filter for; None counts them in a first pass.
     shards
         Files per n; None lets the size decide.
+    tiers
+        1: which n-grams there are. 2: also which at least two documents have, for leave-one-out overlap; twice the size.
     threads
         None takes every core.
     memory
@@ -193,6 +195,7 @@ class BuildOptions:
     filter_fpr: float = 0.005
     expected_ngrams: int | None = None
     shards: int | None = None
+    tiers: int = 1
     threads: int | None = None
     memory: int | str | None = None
     force: bool = False
@@ -219,6 +222,7 @@ class BuildOptions:
         _settle(self, "filter_fpr", float(rate))
         _optional("--expected-ngrams", self.expected_ngrams, 1, _MAX_COUNT)
         _optional("--shards", self.shards, 1, MAX_SHARDS)
+        _integer("--tiers", self.tiers, 1, 2)
         _optional("--threads", self.threads, 1, 4096)
         for option in ("force", "accept_overfull", "spool", "demo"):
             _switch(f"--{option.replace('_', '-')}", getattr(self, option))
@@ -267,13 +271,16 @@ class QueryOptions:
     max_ngrams
         Score only the first N n-grams.
     flags
-        Also the string of 0 and 1, one for each n-gram.
+        Also the string of 0 and 1, one for each n-gram; with two tiers 2 where at least two documents have it.
     spans
         Also the matched character ranges, in code points.
     max_spans
         How many ranges at most, for each row; the table also says how many there are.
     matches
         Also the texts of the first N distinct n-grams that are hits.
+    own_share
+        For leave-one-out: a document of a scanned corpus with this share of a candidate's distinct n-grams is the candidate's
+        own; a candidate that has this share of them in an index of two tiers is taken for a document of its corpus.
     threads
         None takes every core.
     """
@@ -285,6 +292,7 @@ class QueryOptions:
     spans: bool = False
     max_spans: int = 1000
     matches: int = 0
+    own_share: float = 0.9
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -295,17 +303,19 @@ class QueryOptions:
         _switch("--spans", self.spans)
         _integer("--max-spans", self.max_spans, 1, 1 << 31)
         _integer("--matches", self.matches, 0, 1 << 31)
+        share = self.own_share
+        if isinstance(share, bool) or not isinstance(share, float | int) or not (0 < share <= 1):
+            raise UsageError(f"--own-share: {share!r} is not possible; a share above 0 and at most 1, as 0.9")
+        _settle(self, "own_share", float(share))
         _optional("--threads", self.threads, 1, 4096)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions:
-    """How a scan tells a candidate's own documents, and what it lists.
+    """How a scan tells a candidate's own documents (see `QueryOptions.own_share`), and what it lists.
 
     Parameters
     ----------
-    own_share
-        A document of the corpus is a candidate's own from this share of the candidate's distinct n-grams on.
     own_cap
         n-grams that more candidates than this share do not count in that test, unless a candidate has no others.
     top_sources
@@ -314,16 +324,11 @@ class ScanOptions:
         Also the number of occurrences and of documents of every n-gram.
     """
 
-    own_share: float = 0.9
     own_cap: int = 64
     top_sources: int = 3
     counts: bool = False
 
     def __post_init__(self) -> None:
-        share = self.own_share
-        if isinstance(share, bool) or not isinstance(share, float | int) or not (0 < share <= 1):
-            raise UsageError(f"--own-share: {share!r} is not possible; a share above 0 and at most 1, as 0.9")
-        _settle(self, "own_share", float(share))
         _integer("--own-cap", self.own_cap, 1, 1 << 31)
         _integer("--top-sources", self.top_sources, 0, 1000)
 

@@ -24,7 +24,7 @@ _DOMAINS = 30
 
 
 class Summary:
-    """Collects tables and says what was in them. Holds 8 bytes (16 of a scan) for each scored (document, n).
+    """Collects tables and says what was in them. Holds 8 bytes (16 with leave-one-out) for each scored (document, n).
 
     Parameters
     ----------
@@ -67,9 +67,10 @@ class Summary:
             self._nulls[n].update(table.null_reason[here & null].tolist())
             self._ngrams[n] += int(table.ngrams[here].sum())
             self._hits[n] += int(table.hits[here].sum())
-            if table.loo_overlap is not None and table.own_documents is not None:
+            own = table.in_corpus if table.own_documents is None else table.own_documents
+            if table.loo_overlap is not None and own is not None:
                 self._loo[n].append(table.loo_overlap[here & ~null])
-                self._with_own[n] += int(np.count_nonzero(table.own_documents[here]))
+                self._with_own[n] += int(np.count_nonzero(own[here]))
             scored = here & ~null
             if self._domains is not None:
                 _add_domains(self._domains[n], table.fields[DOMAIN], here, scored, table.overlap)
@@ -125,7 +126,7 @@ class Summary:
         }
 
     def _leave_one_out(self, n: int) -> dict[str, Any]:
-        """Of a scan: what remains when no document counts as evidence for itself."""
+        """Of a scan, or of an index with two tiers: what remains when no document counts as evidence for itself."""
         if not self._loo[n]:
             return {}
         values = np.concatenate(self._loo[n])
@@ -218,6 +219,7 @@ def index_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "content_id": manifest["content_id"],
         "words": manifest["words"],
         "documents": manifest["counts"]["documents"],
+        "tiers": manifest["tiers"],
         "demo": manifest["demo"],
         "partial": manifest["partial"],
         "sets": [

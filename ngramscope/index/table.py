@@ -41,6 +41,9 @@ EVIDENCE = (
     "spans",
     "spans_total",
     "matches",
+    "twice_hits",
+    "twice_overlap",
+    "in_corpus",
     "loo_hits",
     "loo_overlap",
     "own_documents",
@@ -87,14 +90,20 @@ class OverlapTable:
     null_reason
         Why there is no overlap: ``fewer_than_n_words``, or why the record has no usable text; None where there is one.
     flags
-        One '1' (hit) or '0' for each n-gram, if asked for.
+        One '1' (hit) or '0' for each n-gram, if asked for; from an index with two tiers '2' if at least two documents have it.
     spans, spans_total
         If asked for, the first ranges (start, end), in code points, that matched n-grams cover, those that share a word
         joined; and how many ranges there are in all.
     matches
         If asked for, the texts of the first distinct n-grams that are hits.
+    twice_hits, twice_overlap
+        From an index with two tiers: how many of the `ngrams` at least two documents have, and which share.
+    in_corpus
+        From an index with two tiers: whether so many of the distinct n-grams are there (`QueryOptions.own_share`) that the
+        candidate is taken for a document of the corpus, or a cut of one.
     loo_hits, loo_overlap
-        From a scan: how many of the `ngrams` are in a document that is not the candidate's own, and which share.
+        How many of the `ngrams` are in a document that is not the candidate's own, and which share. From a scan; or from an
+        index with two tiers, where it is `twice_hits` for a candidate that is `in_corpus` and `hits` for others.
     own_documents, exact_duplicates
         From a scan: documents of the corpus that are the candidate's own, and those of them with exactly its text.
     top_sources
@@ -128,6 +137,9 @@ class OverlapTable:
     spans: Objects | None
     spans_total: Ints | None
     matches: Objects | None
+    twice_hits: Ints | None
+    twice_overlap: Floats | None
+    in_corpus: NDArray[np.bool_] | None
     loo_hits: Ints | None
     loo_overlap: Floats | None
     own_documents: Ints | None
@@ -160,6 +172,7 @@ class OverlapTable:
         flags: bool = False,
         spans: bool = False,
         matches: bool = False,
+        tiers: int = 1,
         scan: ScanBatch | None = None,
         corpus_sources: Sequence[str] = (),
         counts: bool = False,
@@ -169,6 +182,8 @@ class OverlapTable:
         rate = np.array([filter_fpr[each] for each in batch.n.tolist()], dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             corrected = np.where(rate < 1, (overlap - rate) / (1 - rate), np.nan)
+        twice = batch if tiers == 2 else None
+        leave_one_out = scan or twice
         asked = {"flags": flags, "spans": spans, "matches": matches}
         return cls(
             id_json=_objects(batch.id),
@@ -187,8 +202,11 @@ class OverlapTable:
             null_reason=_objects(batch.null_reason),
             spans_total=batch.spans_total if spans else None,
             **{name: _objects(getattr(batch, name)) if given else None for name, given in asked.items()},
-            loo_hits=scan and scan.loo_hits,
-            loo_overlap=scan and _share(scan.loo_hits, batch.ngrams),
+            twice_hits=twice and twice.twice_hits,
+            twice_overlap=twice and _share(twice.twice_hits, batch.ngrams),
+            in_corpus=twice and twice.in_corpus,
+            loo_hits=leave_one_out and leave_one_out.loo_hits,
+            loo_overlap=leave_one_out and _share(leave_one_out.loo_hits, batch.ngrams),
             own_documents=scan and scan.own_documents,
             exact_duplicates=scan and scan.exact_duplicates,
             top_sources=scan and _objects([[_document(each, corpus_sources) for each in row] for row in scan.sources]),
@@ -235,11 +253,18 @@ class OverlapTable:
             columns["spans_total"] = self.spans_total
         if self.matches is not None:
             columns["matches"] = pa.array(self.matches.tolist(), pa.list_(pa.string()))
-        for name in ("loo_hits", "own_documents", "exact_duplicates"):
-            if getattr(self, name) is not None:
-                columns[name] = getattr(self, name)
-        if self.loo_overlap is not None:
-            columns["loo_overlap"] = pa.array(self.loo_overlap, mask=undefined)
+        for name in (
+            "twice_hits",
+            "twice_overlap",
+            "in_corpus",
+            "loo_hits",
+            "loo_overlap",
+            "own_documents",
+            "exact_duplicates",
+        ):
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = pa.array(values, mask=undefined) if name.endswith("overlap") else values
         if self.top_sources is not None:
             kinds = {str: pa.string(), int: pa.int64(), bool: pa.bool_()}
             document = pa.struct([pa.field(name, kinds[kind]) for name, kind in _DOCUMENT.items()])

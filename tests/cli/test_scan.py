@@ -65,7 +65,7 @@ def test_every_format_has_the_columns_of_a_scan(
         assert "loo_overlap" in path.read_text().splitlines()[0]
         assert "nan" not in path.read_text().lower()
     scan = meta["settings"]["scan"]
-    assert (scan["own_share"], scan["own_cap"], scan["words"]["words"]) == (0.9, 64, "uax29")
+    assert (meta["settings"]["own_share"], scan["own_cap"], scan["words"]["words"]) == (0.9, 64, "uax29")
     assert [each["name"] for each in scan["corpus"]] == ["one.jsonl", "two.jsonl"]
     assert all(each["blake3"] for each in scan["corpus"])
 

@@ -9,6 +9,7 @@ import json
 import math
 import string
 import struct
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,41 @@ def test_shards_are_ranges_of_one_set(tmp_path: Path, kind: str) -> None:
     assert joined == whole[PAYLOAD : PAYLOAD + len(joined)]
 
 
-def check_file(data: bytes, *, kind: int, n: int, k: int, shard: int, shards: int, blocks: int, first: int, end: int) -> int:
+TEXTS = [MIXED, TEXT + " " + TEXT, MIXED + " z", " ".join(WORDS[5:]), "a bb ccc"]
+
+
+def test_a_second_tier_counts_the_bits_of_documents_as_far_as_two(tmp_path: Path) -> None:
+    n, options = 2, {"n": 2, "words": "whitespace", "tiers": 2, "threads": 1}
+    Index.build(texts=TEXTS, out=tmp_path / "index", filter_fpr=0.02, expected_ngrams=40, accept_overfull=True, **options)
+    manifest = json.loads((tmp_path / "index" / "index.json").read_bytes())
+    (entry,) = manifest["sets"]
+    blocks, k = entry["blocks"], entry["k"]
+    counts = np.zeros((blocks, 512), dtype=int)
+    for text in TEXTS:
+        for number in keys(text, n):
+            counts[number * blocks >> 64, sorted(set(places(number, k)))] += 1
+    lines = [np.packbits(counts >= least, axis=1, bitorder="little") for least in (1, 2)]
+    (path,) = (tmp_path / "index").glob("*.ngs")
+    data = path.read_bytes()
+    assert data[PAYLOAD : PAYLOAD + 128 * blocks] == np.hstack(lines).tobytes()
+    size = check_file(data, kind=1, n=n, k=k, shard=0, shards=1, blocks=blocks, first=0, end=blocks, tiers=2)
+    assert size == 128 * blocks
+    assert (manifest["tiers"], manifest["counting_unit"]) == (2, "document")
+    tier = entry["second_tier"]
+    assert tier["fill"] == pytest.approx((counts >= 2).mean())
+    assert tier["measured_rate"] == pytest.approx(np.mean((counts >= 2).mean(axis=1) ** k))
+    assert tier["insertions"] == sum(len(keys(text, n)) for text in TEXTS)
+
+    Index.build(texts=TEXTS, out=tmp_path / "exact", filter="exact", **options)
+    (path,) = (tmp_path / "exact").glob("*.ngs")
+    documents = Counter(number for text in TEXTS for number in keys(text, n))
+    wanted = sorted((documents & Counter(dict.fromkeys(documents, 2))).elements())
+    assert np.fromfile(path, dtype="<u8")[PAYLOAD // 8 :][: len(wanted)].tolist() == wanted
+
+
+def check_file(
+    data: bytes, *, kind: int, n: int, k: int, shard: int, shards: int, blocks: int, first: int, end: int, tiers: int = 1
+) -> int:
     """Assert everything about a shard file but its payload, and return the payload's size."""
     fields = HEADER.unpack_from(data)
     size, table_sum = fields[11], fields[13]
@@ -140,7 +175,7 @@ def check_file(data: bytes, *, kind: int, n: int, k: int, shard: int, shards: in
     assert fields[0] == b"ngrmscp\n"
     assert fields[1:11] == (FORMAT_VERSION, kind, n, k, shard, shards, blocks, first, end, PAYLOAD)
     assert fields[12] == 1 << 20
-    assert struct.unpack_from("<I", data, 88) == (1,)  # tiers
+    assert struct.unpack_from("<I", data, 88) == (tiers,)
     assert not any(data[92:120])
     assert struct.unpack_from("<Q", data, 120) == (xxh3_64(data[:120]),)
     assert not any(data[128:PAYLOAD])

@@ -81,7 +81,7 @@ def test_a_scan_equals_counting_strings(
         candidates,
         files,
         query=QueryOptions(n=(N,), max_words=MAX_WORDS, flags=True),
-        scan=ScanOptions(own_share=SHARE, own_cap=cap, counts=True),
+        scan=ScanOptions(own_cap=cap, counts=True),
     )
     table = scan.table()
     assert len(table) == len(scored)

@@ -222,7 +222,7 @@ pub enum Error {
 
     /// Two parts have read the same file.
     #[error(
-        "{}: cannot be merged with {}: both have read {source_name}, which would count twice; leave one of them out",
+        "{}: cannot be taken together with {}: both have read {source_name}, which would count twice; leave one of them out",
         path.display(), other.display()
     )]
     CommonSource {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::filter::FilterKind;
 use crate::filter::math::Geometry;
 use crate::read::{Source, SourceReport};
-use crate::shard::FORMAT_VERSION;
+use crate::shard::{FORMAT_VERSION, TIERS};
 use crate::sketch::KeptSketch;
 use crate::tokenize::{UNICODE_VERSION, WordRule};
 
@@ -45,9 +45,9 @@ pub struct Manifest {
     pub words: WordSettings,
     /// How words become keys.
     pub hash: String,
-    /// What counts as one n-gram of a corpus: `occurrence`.
+    /// What is inserted: every `occurrence` of an n-gram, or with two tiers each distinct n-gram of a `document` once.
     pub counting_unit: String,
-    /// Bit planes of a filter: 1 (present).
+    /// Planes of the sets: 1 (which n-grams there are), or 2 (and which at least two documents have).
     pub tiers: u32,
     /// Shorter documents become one short n-gram from this many words on; null: documents under n words have no n-gram.
     pub minimum_n: Option<u32>,
@@ -203,7 +203,7 @@ pub struct KeySet {
     pub n: u32,
     /// Kind of set.
     pub kind: FilterKind,
-    /// n-gram occurrences inserted.
+    /// n-gram occurrences in the corpus.
     pub occurrences: u64,
     /// Distinct n-grams: counted (exact), or from the share of set bits (blocked), or when every bit is set from the registers;
     /// null without either.
@@ -226,8 +226,26 @@ pub struct KeySet {
     pub overfull: bool,
     /// Registers of the distinct-count sketch; null when not kept.
     pub sketch: Option<KeptSketch>,
+    /// What a second tier adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_tier: Option<SecondTier>,
     /// The files.
     pub shards: Vec<ShardEntry>,
+}
+
+/// The n-grams that at least two documents have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondTier {
+    /// Distinct n-grams of each document, summed over the documents: what was inserted.
+    pub insertions: u64,
+    /// Distinct n-grams that at least two documents have: counted (exact), or from the shares of set bits of both tiers (blocked);
+    /// null when every bit is set.
+    pub distinct: Option<f64>,
+    /// Share of bits set; null for exact sets.
+    pub fill: Option<f64>,
+    /// Rate at which an n-gram of no document counts as one of two, from the bits, key collisions included. (One of a single document does so at
+    /// the set's `rate`.)
+    pub measured_rate: f64,
 }
 
 impl KeySet {
@@ -240,11 +258,12 @@ impl KeySet {
             })
     }
 
-    /// Geometry of a blocked filter.
-    pub fn geometry(&self) -> Geometry {
+    /// Geometry of the set in an index of `tiers` tiers.
+    pub fn geometry(&self, tiers: u32) -> Geometry {
         Geometry {
             blocks: self.blocks,
             k: self.k,
+            tiers,
         }
     }
 }
@@ -348,6 +367,9 @@ impl Manifest {
         sealed.seal()?;
         if sealed != manifest {
             return Err(damaged("its content does not match its content id".into()));
+        }
+        if !TIERS.contains(&manifest.tiers) {
+            return Err(damaged(format!("{} tiers are unknown", manifest.tiers)));
         }
         if manifest.sets.is_empty() {
             return Err(damaged("it lists no set of n-grams".into()));

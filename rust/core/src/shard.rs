@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0       header, 128 bytes, its own checksum last; zeros to 4096
-//! 4096    payload: blocks (64 bytes each) or sorted keys (8 bytes each), little-endian
+//! 4096    payload: blocks (64 bytes for each tier) or sorted keys (8 bytes each), little-endian
 //! …       zeros to a multiple of 64, then one XXH3-64 for each MiB of payload
 //! ```
 
@@ -16,11 +16,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
+use crate::filter::math::BLOCK_BYTES;
 use crate::memory::Words;
 
 const MAGIC: [u8; 8] = *b"ngrmscp\n";
 /// Version of the shard and index formats.
 pub const FORMAT_VERSION: u32 = 1;
+/// Numbers of tiers there can be.
+pub const TIERS: std::ops::RangeInclusive<u32> = 1..=2;
 /// Where the payload begins: a page, so that a mapped payload is aligned for any access.
 pub const PAYLOAD_OFFSET: u64 = 4096;
 /// Payload bytes under one checksum.
@@ -48,6 +51,8 @@ pub struct Header {
     pub range: Range<u64>,
     /// Bytes of payload.
     pub payload_bytes: u64,
+    /// 1: which n-grams there are; 2: also which at least two documents have.
+    pub tiers: u32,
 }
 
 impl Header {
@@ -84,8 +89,7 @@ impl Header {
         ] {
             put(&value.to_le_bytes());
         }
-        // One tier: membership only. Two (once, at least twice) would double the payload.
-        put(&1u32.to_le_bytes());
+        put(&self.tiers.to_le_bytes());
         let own = xxh3_64(&bytes[..HEADER_BYTES - 8]);
         bytes[HEADER_BYTES - 8..].copy_from_slice(&own.to_le_bytes());
         bytes
@@ -127,7 +131,8 @@ impl Header {
             2 => FilterKind::Exact,
             other => return Err(damaged(format!("unknown kind {other}"))),
         };
-        if u64_at(56) != PAYLOAD_OFFSET || u64_at(72) != CHUNK_BYTES || u32_at(88) != 1 {
+        if u64_at(56) != PAYLOAD_OFFSET || u64_at(72) != CHUNK_BYTES || !TIERS.contains(&u32_at(88))
+        {
             return Err(damaged("unknown layout".into()));
         }
         let header = Header {
@@ -139,6 +144,7 @@ impl Header {
             blocks: u64_at(32),
             range: u64_at(40)..u64_at(48),
             payload_bytes: u64_at(64),
+            tiers: u32_at(88),
         };
         Ok((header, u64_at(80)))
     }
@@ -293,10 +299,9 @@ impl Shard {
         // SAFETY: index files are replaced by renaming, never changed or cut in place, so the map stays valid.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path, "map"))?;
         let (header, table_checksum) = Header::decode(&map, path)?;
-        let unit = if header.kind == FilterKind::Blocked {
-            64
-        } else {
-            8
+        let unit = match header.kind {
+            FilterKind::Blocked => BLOCK_BYTES * u64::from(header.tiers),
+            FilterKind::Exact => 8,
         };
         let blocks_fit =
             header.range.start <= header.range.end && header.range.end <= header.blocks;
@@ -307,7 +312,7 @@ impl Shard {
                     .range
                     .end
                     .checked_sub(header.range.start)
-                    .and_then(|b| b.checked_mul(64))
+                    .and_then(|blocks| blocks.checked_mul(unit))
                     == Some(header.payload_bytes));
         let k_fits = match header.kind {
             FilterKind::Blocked => (1..=crate::filter::math::MAX_K).contains(&header.k),
@@ -411,7 +416,7 @@ impl Shard {
                 why,
             })
         };
-        let mut last_key = None;
+        let (mut last, mut last_but_one) = (None, None);
         for (chunk, (words, want)) in file
             .words()
             .chunks((CHUNK_BYTES / 8) as usize)
@@ -427,12 +432,17 @@ impl Shard {
                 ));
             }
             if self.header.kind == FilterKind::Exact {
-                if last_key.is_some_and(|last| last >= words[0])
-                    || words.windows(2).any(|pair| pair[0] >= pair[1])
-                {
-                    return damaged(format!("the keys in MiB {chunk} are not in order"));
+                for &key in words {
+                    let bound = if self.header.tiers == 1 {
+                        last
+                    } else {
+                        last_but_one
+                    };
+                    if last > Some(key) || bound >= Some(key) {
+                        return damaged(format!("the keys in MiB {chunk} are not in order"));
+                    }
+                    (last_but_one, last) = (last, Some(key));
                 }
-                last_key = words.last().copied();
             }
             step(bytes.len() as u64)?;
         }
@@ -458,6 +468,7 @@ mod tests {
             blocks: 1 << 32,
             range: 0..1 << 32,
             payload_bytes: payload.len() as u64,
+            tiers: 1,
         };
         writer.finish(&header, &checksums).expect("finish");
         path

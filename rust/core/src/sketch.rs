@@ -26,14 +26,14 @@ impl<const BITS: u32> Registers<BITS> {
     /// Bits of a key left for the rank.
     const RANK_BITS: u32 = 64 - BITS;
 
-    /// Adds a key (uniform bits are assumed: keys are finalised hashes).
-    #[inline]
-    pub fn insert(&mut self, key: u64) {
-        let register = (key >> Self::RANK_BITS) as usize;
-        // The guard bit bounds the rank where all other bits are zero.
-        let rank = ((key << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
-        if rank > self.0[register] {
-            self.0[register] = rank;
+    /// Adds keys (uniform bits are assumed: keys are finalised hashes).
+    pub fn insert(&mut self, keys: &[u64]) {
+        let registers = &mut self.0[..1 << BITS]; // a length that is known needs no checks below
+        for &key in keys {
+            // The guard bit bounds the rank where all other bits are zero.
+            let rank = ((key << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
+            let register = &mut registers[(key >> Self::RANK_BITS) as usize];
+            *register = rank.max(*register);
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
         for count in [0u64, 1, 10, 1_000, 100_000, 300_000, 1_000_000, 5_000_000] {
             let mut sketch = Registers::<BITS>::default();
             for i in 0..count {
-                sketch.insert(finalize(i ^ 0x1234_5678_9abc_def0));
+                sketch.insert(&[finalize(i ^ 0x1234_5678_9abc_def0)]);
             }
             let error = (sketch.estimate() - count as f64).abs();
             assert!(
@@ -165,10 +165,8 @@ mod tests {
     #[test]
     fn kept_registers_come_back_and_others_are_refused() {
         let mut sketch = KeptSketch::default();
-        (0..100_000)
-            .map(finalize)
-            .for_each(|key| sketch.insert(key));
-        sketch.insert(1 << 50); // the largest rank there is
+        sketch.insert(&(0..100_000).map(finalize).collect::<Vec<_>>());
+        sketch.insert(&[1 << 50]); // the largest rank there is
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(text.len(), (1 << 14) + 2);
         assert_eq!(
@@ -188,10 +186,10 @@ mod tests {
     fn order_repetition_and_merging_do_not_matter() {
         let keys: Vec<u64> = (0..50_000).map(finalize).collect();
         let mut once = Sketch::default();
-        keys.iter().for_each(|&k| once.insert(k));
+        once.insert(&keys);
         let (mut a, mut b) = (Sketch::default(), Sketch::default());
-        keys[..30_000].iter().rev().for_each(|&k| a.insert(k));
-        keys[20_000..].iter().for_each(|&k| b.insert(k));
+        keys[..30_000].iter().rev().for_each(|&k| a.insert(&[k]));
+        b.insert(&keys[20_000..]);
         a.merge(&b);
         assert_eq!(a.registers(), once.registers());
     }

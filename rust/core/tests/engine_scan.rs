@@ -19,6 +19,7 @@ fn options(ns: &[u32], threads: usize) -> ScanOptions {
         query: QueryOptions {
             ns: ns.to_vec(),
             flags: true,
+            own_share: OWN_SHARE,
             threads: Some(threads),
             ..QueryOptions::default()
         },
@@ -27,7 +28,6 @@ fn options(ns: &[u32], threads: usize) -> ScanOptions {
             normalization: Normalization::None,
             lowercase: false,
         },
-        own_share: OWN_SHARE,
         cap: 64,
         top_sources: 3,
         counts: true,

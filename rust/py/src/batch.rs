@@ -27,9 +27,15 @@ pub struct OverlapBatch {
     distinct_hits: Py<PyArray1<i64>>,
     /// Most consecutive occurrences found.
     longest_run: Py<PyArray1<i64>>,
+    /// Occurrences of n-grams that at least two documents have (two tiers).
+    twice_hits: Py<PyArray1<i64>>,
+    /// Taken for a document of the corpus (two tiers).
+    in_corpus: Py<PyArray1<bool>>,
+    /// Occurrences of n-grams that another document has (two tiers).
+    loo_hits: Py<PyArray1<i64>>,
     /// Why there is no overlap.
     null_reason: Vec<Option<&'static str>>,
-    /// A 0 or 1 for each occurrence.
+    /// A 0 or 1 for each occurrence, or with two tiers a 2.
     flags: Vec<Option<String>>,
     /// Covered ranges of code points.
     spans: Vec<Vec<(u64, u64)>>,
@@ -65,6 +71,9 @@ impl OverlapBatch {
             distinct_ngrams: count(|score| score.distinct_ngrams),
             distinct_hits: count(|score| score.distinct_hits),
             longest_run: count(|score| score.longest_run),
+            twice_hits: count(|score| score.twice_hits),
+            in_corpus: PyArray1::from_iter(py, rows.iter().map(|row| row.score.in_corpus)).unbind(),
+            loo_hits: count(DocumentScore::loo_hits),
             spans_total: count(|score| score.spans_total),
             null_reason: rows.iter().map(|row| row.null_reason).collect(),
             id: rows.iter_mut().map(|row| row.id.take()).collect(),

@@ -67,6 +67,12 @@ impl PyIndex {
         self.index.folders().map(PathBuf::from).collect()
     }
 
+    /// Tiers that all of the indexes have.
+    #[getter]
+    fn tiers(&self) -> u32 {
+        self.index.tiers()
+    }
+
     /// Estimated number of distinct n-grams of length `n` that the indexes have together; None when that cannot be told.
     fn distinct(&self, n: u32) -> Option<f64> {
         self.index.distinct(n)

@@ -171,6 +171,7 @@ pub struct BuildArguments {
     filter_fpr: f64,
     expected_ngrams: Option<u64>,
     shards: Option<u32>,
+    tiers: u32,
     threads: Option<usize>,
     memory: Option<u64>,
     force: bool,
@@ -199,6 +200,7 @@ impl BuildArguments {
             filter_fpr: self.filter_fpr,
             expected_ngrams: self.expected_ngrams,
             shards: self.shards,
+            tiers: self.tiers,
             threads: self.threads,
             memory: self.memory,
             force: self.force,
@@ -248,6 +250,7 @@ pub struct QueryArguments {
     spans: bool,
     max_spans: usize,
     matches: usize,
+    own_share: f64,
     threads: Option<usize>,
 }
 
@@ -261,6 +264,7 @@ impl QueryArguments {
             flags: self.flags,
             max_spans: if self.spans { self.max_spans } else { 0 },
             max_matches: self.matches,
+            own_share: self.own_share,
             threads: self.threads,
         }
     }
@@ -269,7 +273,6 @@ impl QueryArguments {
 /// `ScanOptions`.
 #[derive(FromPyObject)]
 pub struct ScanArguments {
-    own_share: f64,
     own_cap: usize,
     top_sources: usize,
     counts: bool,
@@ -281,7 +284,6 @@ impl ScanArguments {
         ScanOptions {
             query,
             rule,
-            own_share: self.own_share,
             cap: self.own_cap,
             top_sources: self.top_sources,
             counts: self.counts,

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 use crate::filter::blocked;
-use crate::filter::math::{BLOCK_BYTES, Geometry};
-use crate::filter::{FilterKind, block_of};
+use crate::filter::math::Geometry;
+use crate::filter::{FilterKind, block_of, exact};
 use crate::memory::Words;
 
 use super::plan::{Plan, Window};
@@ -48,7 +48,7 @@ pub enum Store {
     },
 }
 
-/// Keys of one region and the length at which repeats are removed next.
+/// Keys of one region and the length at which repeats are removed next (two tiers keep one of them).
 #[derive(Default)]
 pub struct ExactRegion {
     pub keys: Vec<u64>,
@@ -56,10 +56,9 @@ pub struct ExactRegion {
 }
 
 impl ExactRegion {
-    /// Sorts and removes repeats.
-    pub fn settle(&mut self) {
-        self.keys.sort_unstable();
-        self.keys.dedup();
+    /// Sorts and removes repeats that say nothing.
+    pub fn settle(&mut self, tiers: u32) {
+        exact::settle(&mut self.keys, tiers);
         self.limit = (self.keys.len() * 2).max(FIRST_DEDUP);
     }
 }
@@ -129,7 +128,7 @@ impl MemoryRange {
     ) -> Result<MemoryRange> {
         let blocks = window.blocks.end - window.blocks.start;
         let region_blocks = match kind {
-            FilterKind::Blocked => (REGION_BYTES / BLOCK_BYTES)
+            FilterKind::Blocked => (REGION_BYTES / geometry.block_bytes())
                 .max(blocks.div_ceil(MAX_REGIONS))
                 .min(blocks.div_ceil(MIN_REGIONS)),
             FilterKind::Exact => {
@@ -143,9 +142,9 @@ impl MemoryRange {
         let store = match kind {
             FilterKind::Blocked => {
                 let words =
-                    Words::zeroed(blocks as usize * blocked::BLOCK_WORDS).map_err(|_| {
+                    Words::zeroed(blocks as usize * geometry.block_words()).map_err(|_| {
                         Error::NoRoom {
-                            needed: blocks * BLOCK_BYTES,
+                            needed: blocks * geometry.block_bytes(),
                             available: crate::memory::available().unwrap_or(0),
                             place: "memory".into(),
                             detail: "a range of the filter".into(),
@@ -193,13 +192,11 @@ impl MemoryRange {
         let Store::Blocked { words, .. } = &self.store else {
             unreachable!("a blocked range")
         };
-        let start = (first_block - self.window.blocks.start) as usize * blocked::BLOCK_WORDS;
+        let start = (first_block - self.window.blocks.start) as usize * self.geometry.block_words();
         // SAFETY: the caller vouches for the place.
         let ours =
             unsafe { std::slice::from_raw_parts_mut(words.as_ptr().add(start), blocks.len()) };
-        ours.iter_mut()
-            .zip(blocks)
-            .for_each(|(ours, theirs)| *ours |= theirs);
+        blocked::unite(ours, blocks, self.geometry.tiers);
     }
 
     /// Adds sorted keys, all of which lie in this range.
@@ -236,7 +233,7 @@ impl MemoryRange {
                 let before = region.keys.capacity() as u64;
                 region.keys.extend_from_slice(keys);
                 if region.keys.len() >= region.limit {
-                    region.settle();
+                    region.settle(self.geometry.tiers);
                 }
                 held.fetch_add(
                     (region.keys.capacity() as u64).wrapping_sub(before),

@@ -11,6 +11,7 @@ use crate::filter::FilterKind;
 use crate::filter::math::{Geometry, MAX_K};
 use crate::manifest::{KeySet, Manifest, Sizing, WordSettings};
 use crate::ngram::MAX_N;
+use crate::shard::TIERS;
 
 /// Value of `format` in every plan file.
 pub const PLAN_FORMAT: &str = "ngramscope-plan";
@@ -28,10 +29,18 @@ pub struct Layout {
     pub words: WordSettings,
     /// How words become keys.
     pub hash: String,
+    /// Planes of the sets: 1, or 2 (document frequency).
+    #[serde(default = "one_tier")]
+    pub tiers: u32,
     /// False-positive rate that the filters were sized for.
     pub target_rate: f64,
     /// One for each n, ascending.
     pub sets: Vec<SetLayout>,
+}
+
+/// Plans of before there were tiers do not mention them.
+fn one_tier() -> u32 {
+    1
 }
 
 /// Geometry of one set.
@@ -76,6 +85,7 @@ impl Layout {
             format_version: PLAN_VERSION,
             words: manifest.words.clone(),
             hash: manifest.hash.clone(),
+            tiers: manifest.tiers,
             target_rate: rates.fold(0.0, f64::max),
             sets: manifest.sets.iter().map(set).collect(),
         }
@@ -96,6 +106,7 @@ impl Layout {
             format_version: PLAN_VERSION,
             words: WordSettings::of(&options.rule),
             hash: crate::hash::HASH_ID.into(),
+            tiers: options.tiers,
             target_rate: plan.target_rate,
             sets: plan.sets.iter().map(set).collect(),
         }
@@ -122,6 +133,9 @@ impl Layout {
         }
         if layout.hash != crate::hash::HASH_ID {
             return Err(damaged(format!("unknown hash {:?}", layout.hash)));
+        }
+        if !TIERS.contains(&layout.tiers) {
+            return Err(damaged(format!("{} tiers are unknown", layout.tiers)));
         }
         let ascending = layout.sets.windows(2).all(|pair| pair[0].n < pair[1].n);
         let possible = |set: &SetLayout| {
@@ -159,6 +173,13 @@ impl Layout {
                 "--words",
                 WordSettings::of(&options.rule).to_string(),
                 format!("the plan is for {}", self.words),
+            );
+        }
+        if options.tiers != self.tiers {
+            return refuse(
+                "--tiers",
+                options.tiers.to_string(),
+                format!("the plan is for --tiers {}", self.tiers),
             );
         }
         for set in &self.sets {
@@ -201,11 +222,12 @@ impl Layout {
 }
 
 impl SetLayout {
-    /// Blocks and bits a key.
-    pub fn geometry(&self) -> Geometry {
+    /// Blocks and bits a key, of a layout with `tiers` tiers.
+    pub fn geometry(&self, tiers: u32) -> Geometry {
         Geometry {
             blocks: self.blocks,
             k: self.k,
+            tiers,
         }
     }
 }

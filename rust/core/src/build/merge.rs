@@ -1,6 +1,5 @@
 //! Parts of an index, or indexes of more data that were built alike, to one index: the bits are united, the counts added.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -11,12 +10,10 @@ use super::walk::{Inserted, InsertedKeys};
 use super::write::in_parallel;
 use super::{Assembly, BuildSummary};
 use crate::error::{Error, Result};
-use crate::filter::blocked::BLOCK_WORDS;
-use crate::filter::math::BLOCK_BYTES;
 use crate::filter::{FilterKind, block_of};
 use crate::manifest::{Counts, KeySet, Manifest, PartOf};
 use crate::pass::{Progress, Tick};
-use crate::query::{OpenSet, Part};
+use crate::query::{self, OpenSet, Part};
 use crate::read::ReadReport;
 use crate::shard::Shard;
 
@@ -65,6 +62,10 @@ pub fn merge(
                 let sets = || parts.iter().filter_map(|part| part.key_set(set.n));
                 InsertedKeys {
                     occurrences: sets().map(|set| set.occurrences).sum(),
+                    insertions: sets()
+                        .filter_map(|set| set.second_tier.as_ref())
+                        .map(|tier| tier.insertions)
+                        .sum(),
                     sketch: KeySet::united_sketch(sets()),
                 }
             };
@@ -132,6 +133,13 @@ fn check(parts: &[Part]) -> Result<()> {
         if ours.hash != theirs.hash {
             return differs("the hash", ours.hash.clone(), theirs.hash.clone());
         }
+        if ours.tiers != theirs.tiers {
+            return differs(
+                "the number of tiers",
+                ours.tiers.to_string(),
+                theirs.tiers.to_string(),
+            );
+        }
         if ours.reading != theirs.reading {
             return differs(
                 "the way of reading",
@@ -174,26 +182,8 @@ fn check(parts: &[Part]) -> Result<()> {
             );
         }
     }
-    check_sources(parts)?;
+    query::check_sources(parts)?;
     check_complete(parts)
-}
-
-/// A source that two parts have would count twice.
-fn check_sources(parts: &[Part]) -> Result<()> {
-    let mut seen = BTreeMap::new();
-    for part in parts {
-        for source in &part.manifest.sources {
-            let key = (&source.name, source.bytes, &source.blake3);
-            if let Some(other) = seen.insert(key, &part.folder) {
-                return Err(Error::CommonSource {
-                    path: part.folder.clone(),
-                    other: other.clone(),
-                    source_name: source.name.clone(),
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Of parts i of k, all k have to be there.
@@ -244,7 +234,7 @@ fn unite(
     let mut pieces = Vec::new();
     for range in ranges.ranges.iter().flatten() {
         let step = match range.store {
-            Store::Blocked { .. } => PIECE_BYTES / BLOCK_BYTES,
+            Store::Blocked { .. } => PIECE_BYTES / range.geometry.block_bytes(),
             Store::Exact { .. } => (range.window.blocks.end - range.window.blocks.start)
                 .div_ceil(256)
                 .max(1),
@@ -293,8 +283,9 @@ fn overlapping(
 
 fn unite_blocks(range: &MemoryRange, set: &OpenSet, blocks: std::ops::Range<u64>) {
     for (shard, blocks) in overlapping(set, blocks) {
-        let first = (blocks.start - shard.header().range.start) as usize * BLOCK_WORDS;
-        let count = (blocks.end - blocks.start) as usize * BLOCK_WORDS;
+        let block_words = range.geometry.block_words();
+        let first = (blocks.start - shard.header().range.start) as usize * block_words;
+        let count = (blocks.end - blocks.start) as usize * block_words;
         // SAFETY: pieces do not overlap, so no other thread is at these blocks.
         unsafe { range.unite(blocks.start, &shard.words()[first..first + count]) };
     }

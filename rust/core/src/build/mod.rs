@@ -6,6 +6,7 @@
 //! then:           sync ─▶ rename shards ─▶ rename index.json (the commit) ─▶ remove what the old index.json named
 //! ```
 
+mod distinct;
 mod insert;
 mod layout;
 mod merge;
@@ -70,6 +71,8 @@ pub struct BuildOptions {
     pub demo: bool,
     /// Build with this geometry, whatever the number of n-grams.
     pub layout: Option<Layout>,
+    /// 1: which n-grams there are. 2: also which at least two documents have; twice the size.
+    pub tiers: u32,
     /// Only a part of the files.
     pub part: Option<PartOf>,
     /// How to read.
@@ -354,8 +357,13 @@ fn manifest(options: &BuildOptions, report: &ReadReport, words: u64) -> Manifest
         part: options.part,
         words: WordSettings::of(&options.rule),
         hash: crate::hash::HASH_ID.into(),
-        counting_unit: "occurrence".into(),
-        tiers: 1,
+        counting_unit: if options.tiers == 2 {
+            "document"
+        } else {
+            "occurrence"
+        }
+        .into(),
+        tiers: options.tiers,
         minimum_n: None,
         reading: ReadingSettings {
             text_key: options.read.text_key.clone(),

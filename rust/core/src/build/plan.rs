@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::error::{Error, Result, human_bytes};
 use crate::filter::FilterKind;
 use crate::filter::exact::KEY_RANGES;
-use crate::filter::math::{BLOCK_BYTES, Geometry, Impossible, blocked_geometry};
+use crate::filter::math::{Geometry, Impossible, blocked_geometry};
 use crate::manifest::Sizing;
 use crate::memory;
 use crate::ngram::MAX_N;
-use crate::shard::CHUNK_BYTES;
+use crate::shard::{CHUNK_BYTES, TIERS};
 use crate::sketch::Sketch;
 use crate::tokenize::SimdPath;
 
@@ -25,15 +25,14 @@ const FALLBACK_MEMORY: u64 = 2 << 30;
 const SHARD_BYTES: u64 = 16 << 30;
 /// Most shards of one set.
 pub const MAX_SHARDS: u32 = 9999;
-/// While an exact set is collected, repeated keys and array growth take up to this many bytes for each distinct key.
+/// While an exact set is collected, repeated keys and array growth take up to this many bytes for each distinct key and tier.
 const EXACT_BYTES_PER_KEY: u64 = 32;
-const CHUNK_BLOCKS: u64 = CHUNK_BYTES / BLOCK_BYTES;
 
 /// One set of keys to make.
 pub struct SetPlan {
     pub n: u32,
     pub kind: FilterKind,
-    /// Blocks and bits a key; exact sets: key ranges and 0.
+    /// Blocks, bits a key, tiers; exact sets: key ranges and 0 bits.
     pub geometry: Geometry,
     pub sizing: Sizing,
     /// Blocks of each shard.
@@ -85,6 +84,13 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
             "--filter-fpr",
             options.filter_fpr.to_string(),
             "a rate lies between 0 and 1, both excluded (0.005 is usual)",
+        );
+    }
+    if !TIERS.contains(&options.tiers) {
+        return refuse(
+            "--tiers",
+            options.tiers.to_string(),
+            "1 (which n-grams there are) or 2 (also which at least two documents have)",
         );
     }
     if let Some(expected) = options.expected_ngrams
@@ -146,7 +152,7 @@ impl Plan {
             .map(|set| SetPlan {
                 n: set.n,
                 kind: set.kind,
-                geometry: set.geometry(),
+                geometry: set.geometry(layout.tiers),
                 sizing: set.sizing.clone(),
                 shards: shards(set.blocks, set.shards),
             })
@@ -225,14 +231,15 @@ impl Plan {
 
     /// Cuts all sets, one after the other, into pieces of at most `memory` bytes, at chunk borders of the shard files.
     fn blocked_passes(&self) -> Vec<Vec<Window>> {
-        let limit = self.memory / BLOCK_BYTES;
+        let block_bytes = self.sets[0].geometry.block_bytes(); // all sets have the same tiers
+        let (limit, chunk_blocks) = (self.memory / block_bytes, CHUNK_BYTES / block_bytes);
         let mut passes = vec![Vec::new()];
         let mut used = 0;
         for (index, set) in self.sets.iter().enumerate() {
             for shard in &set.shards {
                 let mut start = shard.start;
                 while start < shard.end {
-                    let left = (limit - used) / CHUNK_BLOCKS * CHUNK_BLOCKS;
+                    let left = (limit - used) / chunk_blocks * chunk_blocks;
                     if left == 0 {
                         passes.push(Vec::new());
                         used = 0;
@@ -253,7 +260,10 @@ impl Plan {
         let needs: Vec<u64> = self
             .sets
             .iter()
-            .map(|set| set.sizing.sized_for.saturating_mul(EXACT_BYTES_PER_KEY))
+            .map(|set| {
+                let bytes = EXACT_BYTES_PER_KEY * u64::from(set.geometry.tiers);
+                set.sizing.sized_for.saturating_mul(bytes)
+            })
             .collect();
         if needs
             .iter()
@@ -333,7 +343,7 @@ fn sizing(options: &BuildOptions, sketch: Option<&Sketch>) -> Sizing {
 impl SetPlan {
     fn new(n: u32, options: &BuildOptions, sizing: Sizing) -> Result<SetPlan> {
         let geometry = match options.kind {
-            FilterKind::Exact => Geometry { blocks: KEY_RANGES, k: 0 },
+            FilterKind::Exact => Geometry { blocks: KEY_RANGES, k: 0, tiers: 1 },
             FilterKind::Blocked => blocked_geometry(sizing.sized_for.max(1), options.filter_fpr).map_err(|why| Error::Option {
                 option: "--filter-fpr",
                 value: options.filter_fpr.to_string(),
@@ -345,10 +355,11 @@ impl SetPlan {
                 },
             })?,
         };
-        let bytes = match options.kind {
-            FilterKind::Exact => sizing.sized_for.saturating_mul(8),
-            FilterKind::Blocked => geometry.blocks.saturating_mul(BLOCK_BYTES),
+        let geometry = Geometry {
+            tiers: options.tiers,
+            ..geometry
         };
+        let bytes = payload_bytes(options.kind, geometry, &sizing);
         let shards = match options.shards {
             Some(shards) => u64::from(shards).min(geometry.blocks),
             None => bytes.div_ceil(SHARD_BYTES).clamp(1, u64::from(MAX_SHARDS)),
@@ -365,10 +376,7 @@ impl SetPlan {
 
     /// Bytes on disk, about.
     pub fn disk_bytes(&self) -> u64 {
-        let payload = match self.kind {
-            FilterKind::Exact => self.sizing.sized_for.saturating_mul(8),
-            FilterKind::Blocked => self.geometry.blocks.saturating_mul(BLOCK_BYTES),
-        };
+        let payload = payload_bytes(self.kind, self.geometry, &self.sizing);
         payload
             .saturating_add(payload / CHUNK_BYTES * 8)
             .saturating_add(self.shards.len() as u64 * 8192)
@@ -376,10 +384,25 @@ impl SetPlan {
 
     fn describe(&self) -> String {
         format!(
-            "n = {}: {} for {} n-grams",
+            "n = {}: {} for {} n-grams{}",
             self.n,
             human_bytes(self.disk_bytes() as f64),
-            self.sizing.sized_for
+            self.sizing.sized_for,
+            if self.geometry.tiers == 2 {
+                " in two tiers"
+            } else {
+                ""
+            }
         )
+    }
+}
+
+/// Bytes of a set without checksums; of an exact one at most.
+fn payload_bytes(kind: FilterKind, geometry: Geometry, sizing: &Sizing) -> u64 {
+    match kind {
+        FilterKind::Exact => sizing
+            .sized_for
+            .saturating_mul(8 * u64::from(geometry.tiers)),
+        FilterKind::Blocked => geometry.blocks.saturating_mul(geometry.block_bytes()),
     }
 }

@@ -12,6 +12,7 @@ use crate::sketch::{KeptSketch, Sketch};
 use crate::tokenize::Tokenizer;
 
 use super::BuildOptions;
+use super::distinct::DocumentKeys;
 use super::insert::Ranges;
 use super::output::Rereadable;
 use super::plan::Plan;
@@ -35,6 +36,8 @@ pub struct Inserted {
 /// Keys of one n that were inserted.
 pub struct InsertedKeys {
     pub occurrences: u64,
+    /// Distinct n-grams of each document, summed up; counted for two tiers only.
+    pub insertions: u64,
     /// Their sketch; `None` when a merged index has none.
     pub sketch: Option<KeptSketch>,
 }
@@ -45,15 +48,22 @@ struct Worker {
     hasher: NgramHasher,
     occurrences: Vec<u64>,
     words: u64,
+    /// For two tiers: the keys of the document at hand.
+    document: Option<DocumentKeys>,
+    /// For two tiers: distinct keys of each document, summed up.
+    insertions: Vec<u64>,
 }
 
 impl Worker {
-    fn new(options: &BuildOptions) -> Worker {
+    /// `by_document`: each distinct key of a document is emitted once.
+    fn new(options: &BuildOptions, by_document: bool) -> Worker {
         Worker {
             tokenizer: Tokenizer::new(options.rule.clone()),
             hasher: NgramHasher::new(&options.ns),
             occurrences: vec![0; options.ns.len()],
             words: 0,
+            document: by_document.then(|| DocumentKeys::new(options.ns.len())),
+            insertions: vec![0; options.ns.len()],
         }
     }
 
@@ -63,14 +73,25 @@ impl Worker {
             hasher,
             occurrences,
             words,
+            document,
+            insertions,
         } = self;
         hasher.start();
         tokenizer.hash_words(text, |hashes| {
             hasher.push(hashes, |set, keys| {
                 occurrences[set] += keys.len() as u64;
-                emit(set, keys);
+                match document {
+                    Some(held) => held.push(set, keys),
+                    None => emit(set, keys),
+                }
             });
         });
+        if let Some(held) = document {
+            held.finish(|set, keys| {
+                insertions[set] += keys.len() as u64;
+                emit(set, keys);
+            });
+        }
         *words += hasher.words();
     }
 
@@ -95,11 +116,9 @@ impl Walk<'_> {
     pub fn count(&mut self, tick: Tick<'_>) -> Result<Vec<Sketch>> {
         let ns = self.options.ns.len();
         let progress = Progress::of("count");
-        let sketches = self.pass(progress, &|_| None, tick, |documents| {
+        let sketches = self.pass(progress, false, &|_| None, tick, |documents| {
             let mut sketches = vec![Sketch::default(); ns];
-            documents(&mut |set, keys: &[u64]| {
-                keys.iter().for_each(|&key| sketches[set].insert(key))
-            });
+            documents(&mut |set, keys: &[u64]| sketches[set].insert(keys));
             sketches
         })?;
         let mut sketches = sketches.into_iter().map(|(sketch, _)| sketch);
@@ -139,11 +158,12 @@ impl Walk<'_> {
             Ok(()) => tick(progress),
             Err(_) => ControlFlow::Break(()),
         };
-        let workers = self.pass(progress, &fill, &mut tick, |documents| {
+        let by_document = self.options.tiers == 2;
+        let workers = self.pass(progress, by_document, &fill, &mut tick, |documents| {
             let mut buffers = ranges.buffers();
             let mut sketches = vec![KeptSketch::default(); plan.sets.len()];
             documents(&mut |set, keys: &[u64]| {
-                keys.iter().for_each(|&key| sketches[set].insert(key));
+                sketches[set].insert(keys);
                 buffers.push(set, keys);
             });
             buffers.flush();
@@ -162,6 +182,10 @@ impl Walk<'_> {
                     .iter()
                     .map(|(_, worker)| worker.occurrences[set])
                     .sum(),
+                insertions: workers
+                    .iter()
+                    .map(|(_, worker)| worker.insertions[set])
+                    .sum(),
                 sketch: Some(sketch),
             }
         };
@@ -175,6 +199,7 @@ impl Walk<'_> {
     fn pass<T: Send>(
         &mut self,
         progress: Progress,
+        by_document: bool,
         fill: &dyn Fn(u64) -> Option<f64>,
         tick: Tick<'_>,
         work: impl Fn(&mut dyn FnMut(&mut dyn FnMut(usize, &[u64]))) -> T + Sync,
@@ -190,7 +215,7 @@ impl Walk<'_> {
         };
         let options = self.options;
         let results = pass::run(&corpus, self.threads, progress, fill, tick, |pass| {
-            let mut worker = Worker::new(options);
+            let mut worker = Worker::new(options, by_document);
             let result = work(&mut |emit| worker.feed(pass, emit));
             (result, worker)
         })?;

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
-use crate::filter::blocked::{BLOCK_WORDS, FillCounts};
+use crate::filter::blocked::FillCounts;
 use crate::filter::exact::KEY_RANGES;
-use crate::filter::math::{BLOCK_BYTES, blocked_rate, collision_rate, keys_from_fill};
-use crate::manifest::{KeySet, ShardEntry};
+use crate::filter::math::{
+    Geometry, blocked_rate, collision_rate, keys_from_fill, single_keys_from_fills,
+};
+use crate::manifest::{KeySet, SecondTier, ShardEntry};
 use crate::memory::disk_free;
 use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
 use crate::sketch::KeptSketch;
@@ -24,7 +26,6 @@ use crate::pass::{Progress, Tick};
 
 /// Payload written at once: a stop is noticed between two such pieces.
 const PIECE_BYTES: u64 = 16 << 20;
-const PIECE_BLOCKS: u64 = PIECE_BYTES / BLOCK_BYTES;
 /// A rate beyond this multiple of the wish is an error.
 const OVERFULL: f64 = 1.05;
 
@@ -33,7 +34,10 @@ pub struct Writer<'a> {
     plan: &'a Plan,
     folder: PathBuf,
     shards: Vec<Vec<OpenShard>>,
-    fills: Vec<FillCounts>,
+    /// By set and tier.
+    fills: Vec<Vec<FillCounts>>,
+    /// By set: keys of an exact set that stand there twice.
+    repeated: Vec<u64>,
 }
 
 /// A shard being written.
@@ -84,8 +88,8 @@ impl<'a> Writer<'a> {
                 let file = ShardWriter::create(&path)?;
                 let chunks = match set.kind {
                     FilterKind::Blocked => ((set.shards[number].end - set.shards[number].start)
-                        * BLOCK_BYTES)
-                        .div_ceil(CHUNK_BYTES),
+                        * set.geometry.block_bytes())
+                    .div_ceil(CHUNK_BYTES),
                     FilterKind::Exact => 0,
                 };
                 Ok(OpenShard {
@@ -101,7 +105,8 @@ impl<'a> Writer<'a> {
             plan,
             folder: output.folder().to_path_buf(),
             shards,
-            fills: vec![FillCounts::default(); plan.sets.len()],
+            fills: no_fills(plan),
+            repeated: vec![0; plan.sets.len()],
         })
     }
 
@@ -155,9 +160,10 @@ impl<'a> Writer<'a> {
             .iter()
             .flat_map(|range| pieces(range, &self.plan.sets[range.window.set]))
             .collect();
-        progress.bytes_total = pieces.iter().map(|piece| piece.blocks * BLOCK_BYTES).sum();
+        let bytes = |piece: &Piece| piece.blocks * self.plan.sets[piece.set].geometry.block_bytes();
+        progress.bytes_total = pieces.iter().map(bytes).sum();
         let results = Mutex::new(Vec::new());
-        let fills = Mutex::new(vec![FillCounts::default(); self.plan.sets.len()]);
+        let fills = Mutex::new(no_fills(self.plan));
         let done = AtomicU64::new(0);
         in_parallel(pieces.len(), threads, &done, progress, tick, &|number| {
             let piece = &pieces[number];
@@ -169,26 +175,34 @@ impl<'a> Writer<'a> {
             let Store::Blocked { words, .. } = &range.store else {
                 unreachable!("only blocked ranges")
             };
-            let start = (piece.first_block - range.window.blocks.start) as usize * BLOCK_WORDS;
-            let place = start..start + piece.blocks as usize * BLOCK_WORDS;
+            let block_words = set.geometry.block_words();
+            let start = (piece.first_block - range.window.blocks.start) as usize * block_words;
+            let place = start..start + piece.blocks as usize * block_words;
             let payload = &words.as_slice()[place.clone()];
-            let offset = (piece.first_block - set.shards[piece.shard].start) * BLOCK_BYTES;
+            let offset =
+                (piece.first_block - set.shards[piece.shard].start) * set.geometry.block_bytes();
             let checksums = self.shards[piece.set][piece.shard]
                 .file
                 .write_chunks(offset, bytes_of(payload))?;
-            let mut fill = FillCounts::default();
-            fill.add(payload);
+            let tiers = set.geometry.tiers as usize;
+            let mut counts = vec![FillCounts::default(); tiers];
+            for (tier, counts) in counts.iter_mut().enumerate() {
+                counts.add(payload, tier, tiers);
+            }
             // The system's file cache can take over the memory at once: a build needs the filter once, not twice.
             // SAFETY: pieces do not overlap, and this one is not read again.
             unsafe { words.release(place) };
-            fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set].merge(&fill);
+            add_fills(
+                &mut fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set],
+                &counts,
+            );
             results.lock().unwrap_or_else(|p| p.into_inner()).push((
                 piece.set,
                 piece.shard,
                 (offset / CHUNK_BYTES) as usize,
                 checksums,
             ));
-            Ok(piece.blocks * BLOCK_BYTES)
+            Ok(bytes(piece))
         })?;
         for (set, shard, chunk, checksums) in
             results.into_inner().unwrap_or_else(|p| p.into_inner())
@@ -200,7 +214,7 @@ impl<'a> Writer<'a> {
         self.fills
             .iter_mut()
             .zip(&fills)
-            .for_each(|(all, pass)| all.merge(pass));
+            .for_each(|(all, pass)| add_fills(all, pass));
         Ok(())
     }
 
@@ -220,7 +234,7 @@ impl<'a> Writer<'a> {
             regions[number]
                 .lock()
                 .unwrap_or_else(|p| p.into_inner())
-                .settle();
+                .settle(range.geometry.tiers);
             Ok(1)
         })?;
         let set = &self.plan.sets[range.window.set];
@@ -228,6 +242,8 @@ impl<'a> Writer<'a> {
         for region in regions {
             let keys =
                 std::mem::take(&mut region.get_mut().unwrap_or_else(|p| p.into_inner()).keys);
+            let repeated = keys.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            self.repeated[range.window.set] += repeated as u64;
             let mut rest = &keys[..];
             while let Some(&key) = rest.first() {
                 let block = crate::filter::block_of(key, KEY_RANGES);
@@ -260,7 +276,7 @@ impl<'a> Writer<'a> {
                     keys += shard.written / 8;
                 }
                 let payload_bytes = match set.kind {
-                    FilterKind::Blocked => (range.end - range.start) * BLOCK_BYTES,
+                    FilterKind::Blocked => (range.end - range.start) * set.geometry.block_bytes(),
                     FilterKind::Exact => shard.written,
                 };
                 let header = Header {
@@ -272,6 +288,7 @@ impl<'a> Writer<'a> {
                     blocks: set.geometry.blocks,
                     range: range.clone(),
                     payload_bytes,
+                    tiers: set.geometry.tiers,
                 };
                 let checksum = shard
                     .file
@@ -285,6 +302,7 @@ impl<'a> Writer<'a> {
                     checksum: format!("{checksum:016x}"),
                 });
             }
+            keys -= self.repeated[index];
             sets.push(self.describe(index, inserted, keys, entries));
         }
         Ok(sets)
@@ -312,12 +330,19 @@ impl<'a> Writer<'a> {
             measured_rate: collision_rate(keys as f64),
             overfull: false,
             sketch: inserted.sketch,
+            second_tier: (set.geometry.tiers == 2).then(|| SecondTier {
+                insertions: inserted.insertions,
+                distinct: Some(self.repeated[index] as f64),
+                fill: None,
+                measured_rate: collision_rate(self.repeated[index] as f64),
+            }),
             shards,
         };
         if set.kind == FilterKind::Exact {
             return base;
         }
-        let fill = self.fills[index].fill();
+        let fills = &self.fills[index];
+        let fill = fills[0].fill();
         let keys = keys_from_fill(fill, set.geometry);
         let collisions = collision_rate(keys.unwrap_or(0.0));
         let rate = keys.map_or(1.0, |keys| {
@@ -330,7 +355,22 @@ impl<'a> Writer<'a> {
             target_rate: Some(self.plan.target_rate),
             fill: Some(fill),
             rate,
-            measured_rate: (self.fills[index].rate(set.geometry.k) + collisions).min(1.0),
+            measured_rate: (fills[0].rate(set.geometry.k) + collisions).min(1.0),
+            second_tier: base.second_tier.map(|tier| {
+                let twice = fills[1].fill();
+                let single = single_keys_from_fills(fill, twice, set.geometry);
+                let distinct = keys
+                    .zip(single)
+                    .map(|(all, single)| (all - single).max(0.0));
+                SecondTier {
+                    distinct,
+                    fill: Some(twice),
+                    measured_rate: (fills[1].rate(set.geometry.k)
+                        + collision_rate(distinct.unwrap_or(0.0)))
+                    .min(1.0),
+                    ..tier
+                }
+            }),
             overfull: rate > OVERFULL * self.plan.target_rate,
             ..base
         }
@@ -378,6 +418,19 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// For each set and tier.
+fn no_fills(plan: &Plan) -> Vec<Vec<FillCounts>> {
+    let of_tiers = |geometry: Geometry| vec![FillCounts::default(); geometry.tiers as usize];
+    plan.sets.iter().map(|set| of_tiers(set.geometry)).collect()
+}
+
+/// Adds counts tier by tier.
+fn add_fills(all: &mut [FillCounts], more: &[FillCounts]) {
+    all.iter_mut()
+        .zip(more)
+        .for_each(|(all, more)| all.merge(more));
+}
+
 /// Says "the disk is full" in our words, with what would be needed.
 fn disk_full(error: Error, folder: &Path, needed: u64) -> Error {
     match error {
@@ -400,12 +453,13 @@ fn disk_full(error: Error, folder: &Path, needed: u64) -> Error {
 /// Cuts a range at shard borders and then every [`PIECE_BYTES`], counted from the shard's first block so that chunks stay whole.
 fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
     let blocks = &range.window.blocks;
+    let piece_blocks = PIECE_BYTES / set.geometry.block_bytes();
     let mut pieces = Vec::new();
     for (number, shard) in set.shards.iter().enumerate() {
         let (mut start, end) = (blocks.start.max(shard.start), blocks.end.min(shard.end));
         while start < end {
             let next =
-                end.min(shard.start + ((start - shard.start) / PIECE_BLOCKS + 1) * PIECE_BLOCKS);
+                end.min(shard.start + ((start - shard.start) / piece_blocks + 1) * piece_blocks);
             pieces.push(Piece {
                 set: range.window.set,
                 shard: number,

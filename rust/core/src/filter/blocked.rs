@@ -6,12 +6,17 @@
 //!
 //! Insertion sets the k bits of one block, a query tests them: one cache line a key. The positions come from a remix of all 64 key
 //! bits: the bits that chose the block are the same for all keys of a block and would be worth nothing alone.
+//!
+//! With two tiers a block has a second line, for bits that at least two insertions have set. An insertion with the bits `mask` does
+//! `twice |= once & mask; once |= mask`: each bit counts its insertions as far as two. So neither their order matters nor how they
+//! are divided among threads or parts, but each (document, distinct n-gram) has to come exactly once. Parts add up in the same way:
+//! `twice = a2 | b2 | (a1 & b1); once = a1 | b1`.
 
 use super::math::Geometry;
-use super::{block_of, prefetch};
+use super::{FOUND, TWICE, block_of, prefetch, together};
 use crate::hash::remix;
 
-/// Words of a block.
+/// Words of a block's line, of which it has one for each tier.
 pub const BLOCK_WORDS: usize = 8;
 /// Nine-bit positions taken from one mixed word.
 const POSITIONS: u32 = 7;
@@ -48,18 +53,48 @@ macro_rules! with_const_k {
 
 /// Sets the bits of `key` in an array that holds all blocks.
 pub fn insert(words: &mut [u64], key: u64, geometry: Geometry) {
-    assert_eq!(words.len() as u64, geometry.blocks * BLOCK_WORDS as u64);
+    assert_eq!(
+        words.len() as u64 * 8,
+        geometry.blocks * geometry.block_bytes()
+    );
     // SAFETY: the array holds every block of the geometry and is borrowed mutably.
     unsafe { insert_batch(words.as_mut_ptr(), 0, &[key], geometry) }
 }
 
 /// Whether all bits of `key` are set in an array that holds all blocks.
 pub fn contains(words: &[u64], key: u64, geometry: Geometry) -> bool {
-    assert_eq!(words.len() as u64, geometry.blocks * BLOCK_WORDS as u64);
+    assert_eq!(
+        words.len() as u64 * 8,
+        geometry.blocks * geometry.block_bytes()
+    );
     let mut hit = [0];
     // SAFETY: the array holds every block of the geometry.
     unsafe { contains_batch(words.as_ptr(), 0, &[key], geometry, &mut hit) };
     hit[0] != 0
+}
+
+/// Calls `each(i, block)` for the block of each of `keys`, whose lines are asked for ahead of time.
+#[inline(always)]
+fn for_each_block<const TIERS: usize>(
+    words: *const u64,
+    first_block: u64,
+    keys: &[u64],
+    blocks: u64,
+    mut each: impl FnMut(usize, *const u64),
+) {
+    let block = |key: u64| {
+        words.wrapping_add((block_of(key, blocks) - first_block) as usize * BLOCK_WORDS * TIERS)
+    };
+    let ask = |key: u64| {
+        (0..TIERS).for_each(|tier| prefetch(block(key).wrapping_add(tier * BLOCK_WORDS)))
+    };
+    keys.iter().take(AHEAD).for_each(|&key| ask(key));
+    for (i, &key) in keys.iter().enumerate() {
+        if let Some(&next) = keys.get(i + AHEAD) {
+            ask(next);
+        }
+        each(i, block(key));
+    }
 }
 
 /// Sets the bits of `keys` in the blocks from `first_block` on, which begin at `words`.
@@ -67,23 +102,28 @@ pub fn contains(words: &[u64], key: u64, geometry: Geometry) -> bool {
 /// # Safety
 /// The block of every key lies at or after `first_block` in memory valid for writing, and no other thread touches these blocks.
 pub unsafe fn insert_batch(words: *mut u64, first_block: u64, keys: &[u64], geometry: Geometry) {
-    with_const_k!(geometry.k, K => {
-        let line = |key: u64| words.wrapping_add((block_of(key, geometry.blocks) - first_block) as usize * BLOCK_WORDS);
-        keys.iter().take(AHEAD).for_each(|&key| prefetch(line(key)));
-        for (i, &key) in keys.iter().enumerate() {
-            if let Some(&next) = keys.get(i + AHEAD) {
-                prefetch(line(next));
-            }
-            let block = line(key);
-            positions::<K>(key, |word, bit| {
+    with_const_k!(geometry.k, K => if geometry.tiers == 1 {
+        for_each_block::<1>(words, first_block, keys, geometry.blocks, |i, block| {
+            positions::<K>(keys[i], |word, bit| {
                 // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
-                unsafe { *block.add(word) |= 1 << bit };
+                unsafe { *block.cast_mut().add(word) |= 1 << bit };
             });
-        }
+        });
+    } else {
+        for_each_block::<2>(words, first_block, keys, geometry.blocks, |i, block| {
+            // SAFETY: the caller vouches for the block.
+            let (once, twice) = unsafe {
+                let once = block.cast_mut().cast::<[u64; BLOCK_WORDS]>();
+                (&mut *once, &mut *once.add(1))
+            };
+            // One after the other: a key may choose a bit several times, which is no second insertion.
+            positions::<K>(keys[i], |word, bit| twice[word] |= once[word] & (1 << bit));
+            positions::<K>(keys[i], |word, bit| once[word] |= 1 << bit);
+        });
     });
 }
 
-/// Sets `hits[i]` to 1 where all bits of `keys[i]` are set (else leaves it), in the blocks from `first_block` on, which begin at `words`.
+/// Adds what is known of `keys[i]` to `hits[i]` ([`FOUND`], [`TWICE`]), in the blocks from `first_block` on, which begin at `words`.
 ///
 /// # Safety
 /// The block of every key lies at or after `first_block` in memory valid for reading.
@@ -95,21 +135,48 @@ pub unsafe fn contains_batch(
     hits: &mut [u8],
 ) {
     assert_eq!(keys.len(), hits.len());
-    with_const_k!(geometry.k, K => {
-        let line = |key: u64| words.wrapping_add((block_of(key, geometry.blocks) - first_block) as usize * BLOCK_WORDS);
-        keys.iter().take(AHEAD).for_each(|&key| prefetch(line(key)));
-        for (i, (&key, hit)) in keys.iter().zip(hits).enumerate() {
-            if let Some(&next) = keys.get(i + AHEAD) {
-                prefetch(line(next));
-            }
-            let block = line(key);
-            // All positions are tested, without a branch: on lines that are in cache a wrong guess costs more than the tests it saves.
+    // All positions are tested, without a branch: on lines that are in cache a wrong guess costs more than the tests it saves.
+    with_const_k!(geometry.k, K => if geometry.tiers == 1 {
+        for_each_block::<1>(words, first_block, keys, geometry.blocks, |i, block| {
             let mut all = 1;
             // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
-            positions::<K>(key, |word, bit| all &= unsafe { *block.add(word) } >> bit);
-            *hit |= (all & 1) as u8;
-        }
+            positions::<K>(keys[i], |word, bit| all &= unsafe { *block.add(word) } >> bit);
+            hits[i] |= (all & 1) as u8 * FOUND;
+        });
+    } else {
+        for_each_block::<2>(words, first_block, keys, geometry.blocks, |i, block| {
+            let (mut once, mut twice) = (1, 1);
+            positions::<K>(keys[i], |word, bit| {
+                // SAFETY: as above, for both lines.
+                unsafe {
+                    once &= *block.add(word) >> bit;
+                    twice &= *block.add(BLOCK_WORDS + word) >> bit;
+                }
+            });
+            hits[i] = together(hits[i], (once & 1) as u8 * FOUND + (twice & 1) as u8 * TWICE);
+        });
     });
+}
+
+/// Adds blocks of `tiers` tiers to others.
+pub fn unite(ours: &mut [u64], theirs: &[u64], tiers: u32) {
+    if tiers == 1 {
+        ours.iter_mut()
+            .zip(theirs)
+            .for_each(|(ours, theirs)| *ours |= theirs);
+        return;
+    }
+    let blocks = ours
+        .chunks_exact_mut(2 * BLOCK_WORDS)
+        .zip(theirs.chunks_exact(2 * BLOCK_WORDS));
+    for (ours, theirs) in blocks {
+        let (once, twice) = ours.split_at_mut(BLOCK_WORDS);
+        let (their_once, their_twice) = theirs.split_at(BLOCK_WORDS);
+        for word in 0..BLOCK_WORDS {
+            twice[word] |= their_twice[word] | (once[word] & their_once[word]);
+            once[word] |= their_once[word];
+        }
+    }
 }
 
 /// Counts how many blocks have 0, 1, … 512 bits set: all that is needed for fill and rate, and independent of the order of summation.
@@ -123,26 +190,27 @@ impl Default for FillCounts {
 }
 
 impl FillCounts {
-    /// Adds the blocks of `words`.
-    pub fn add(&mut self, words: &[u64]) {
+    /// Adds tier number `tier` of the blocks in `words`, which have `tiers`.
+    pub fn add(&mut self, words: &[u64], tier: usize, tiers: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("popcnt") {
             // SAFETY: the feature was just detected.
-            return unsafe { self.add_popcnt(words) };
+            return unsafe { self.add_popcnt(words, tier, tiers) };
         }
-        self.add_portable(words);
+        self.add_portable(words, tier, tiers);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
-    fn add_popcnt(&mut self, words: &[u64]) {
-        self.add_portable(words);
+    fn add_popcnt(&mut self, words: &[u64], tier: usize, tiers: usize) {
+        self.add_portable(words, tier, tiers);
     }
 
     #[inline(always)]
-    fn add_portable(&mut self, words: &[u64]) {
-        for block in words.chunks_exact(BLOCK_WORDS) {
-            self.0[block.iter().map(|w| w.count_ones()).sum::<u32>() as usize] += 1;
+    fn add_portable(&mut self, words: &[u64], tier: usize, tiers: usize) {
+        for block in words.chunks_exact(BLOCK_WORDS * tiers) {
+            let line = &block[tier * BLOCK_WORDS..][..BLOCK_WORDS];
+            self.0[line.iter().map(|w| w.count_ones()).sum::<u32>() as usize] += 1;
         }
     }
 

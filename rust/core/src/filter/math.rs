@@ -31,6 +31,20 @@ pub struct Geometry {
     pub blocks: u64,
     /// Bits a key sets.
     pub k: u32,
+    /// Bit planes: 1 (which n-grams there are), or 2 (and which at least two documents have).
+    pub tiers: u32,
+}
+
+impl Geometry {
+    /// Bytes of a block, all tiers.
+    pub fn block_bytes(self) -> u64 {
+        BLOCK_BYTES * u64::from(self.tiers)
+    }
+
+    /// 64-bit words of a block, all tiers.
+    pub fn block_words(self) -> usize {
+        self.block_bytes() as usize / 8
+    }
 }
 
 /// False-positive rate of blocks that hold `load` keys on average, `k` bits a key, by the formula of this module.
@@ -79,6 +93,18 @@ pub fn keys_from_fill(fill: f64, geometry: Geometry) -> Option<f64> {
     Some(geometry.blocks as f64 * -log1p(-fill) / per_key)
 }
 
+/// Number of distinct keys that were inserted exactly once, from the shares of set bits of both tiers; `None` when every bit is set.
+///
+/// A bit sees a Poisson number of insertions; with mean a₁ of keys that come once and a₂ of all others, which set it twice at the first
+/// stroke, `1 - once = exp(-a₁ - a₂)` and `1 - twice = exp(-a₁ - a₂) (1 + a₁)`.
+pub fn single_keys_from_fills(once: f64, twice: f64, geometry: Geometry) -> Option<f64> {
+    if once >= 1.0 {
+        return None;
+    }
+    let per_key = 1.0 - pow(1.0 - 1.0 / BLOCK_BITS as f64, f64::from(geometry.k));
+    Some(geometry.blocks as f64 * ((1.0 - twice) / (1.0 - once) - 1.0) / per_key)
+}
+
 /// Rate at which two different n-grams share a 64-bit key, for `keys` stored keys.
 pub fn collision_rate(keys: f64) -> f64 {
     keys / 18_446_744_073_709_551_616.0
@@ -120,7 +146,7 @@ pub enum Impossible {
     },
 }
 
-/// The smallest blocked filter for `keys` distinct keys at `rate`, key collisions included.
+/// The smallest blocked filter of one tier for `keys` distinct keys at `rate`, key collisions included.
 ///
 /// Of all k, the smallest whose filter is at most 1 % larger than the best: a bit less to set and test a key.
 pub fn blocked_geometry(keys: u64, rate: f64) -> Result<Geometry, Impossible> {
@@ -143,6 +169,7 @@ pub fn blocked_geometry(keys: u64, rate: f64) -> Result<Geometry, Impossible> {
     Ok(Geometry {
         blocks,
         k: chosen as u32 + 1,
+        tiers: 1,
     })
 }
 
@@ -169,7 +196,11 @@ mod tests {
     #[test]
     fn formula_matches_simulation() {
         for (load, k) in [(20.0, 4), (45.0, 7), (33.0, 9), (150.0, 3), (16.0, 16)] {
-            let geometry = Geometry { blocks: 20_000, k };
+            let geometry = Geometry {
+                blocks: 20_000,
+                k,
+                tiers: 1,
+            };
             let keys = (load * geometry.blocks as f64) as u64;
             let mut bits = vec![0u64; geometry.blocks as usize * 8];
             (0..keys).for_each(|i| blocked::insert(&mut bits, finalize(i), geometry));

@@ -29,6 +29,17 @@ impl FilterKind {
     }
 }
 
+/// How often a key is in a set, in bits: it is there ...
+pub const FOUND: u8 = 1;
+/// ... and, of a set with two tiers, at least two documents have it.
+pub const TWICE: u8 = 2;
+
+/// What two sets have together of a key of which they have `a` and `b` ([`FOUND`], [`TWICE`]): once in each is twice.
+#[inline(always)]
+pub fn together(a: u8, b: u8) -> u8 {
+    a | b | ((a & b & FOUND) << 1)
+}
+
 /// Which of `blocks` blocks `key` belongs to: its high bits, scaled, so that a shard or a memory pass is a contiguous range.
 #[inline(always)]
 pub fn block_of(key: u64, blocks: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::{Index, OpenSet};
 use crate::filter::exact::KEY_RANGES;
-use crate::filter::{FilterKind, block_of, blocked, exact};
+use crate::filter::{FOUND, FilterKind, block_of, blocked, exact, together};
 
 /// Bytes of a region that keys are grouped by.
 const REGION_BYTES: u64 = 512 << 10;
@@ -40,6 +40,20 @@ impl Index {
         scratch: &mut Scratch,
         stop: &dyn Fn() -> bool,
     ) {
+        self.find_tiers(n, keys, hits, scratch, stop);
+        hits.iter_mut().for_each(|hit| *hit &= FOUND);
+    }
+
+    /// Sets `hits[i]` to what the indexes know of an n-gram of length `n` with key `keys[i]`: 0, or [`FOUND`], and with two tiers
+    /// [`TWICE`](crate::filter::TWICE).
+    pub(super) fn find_tiers(
+        &self,
+        n: u32,
+        keys: &[u64],
+        hits: &mut Vec<u8>,
+        scratch: &mut Scratch,
+        stop: &dyn Fn() -> bool,
+    ) {
         hits.clear();
         hits.resize(keys.len(), 0);
         for set in self
@@ -54,6 +68,10 @@ impl Index {
                     set.find(keys, hits, scratch);
                 }
             }
+        }
+        // What some of several indexes know of a second document is not known of all.
+        if self.tiers() == 1 {
+            hits.iter_mut().for_each(|hit| *hit &= FOUND);
         }
     }
 }
@@ -107,7 +125,8 @@ impl OpenSet {
         grouped_hits.resize(keys.len(), 0);
         self.probe(grouped, grouped_hits);
         for (&place, &hit) in places.iter().zip(grouped_hits.iter()) {
-            hits[place as usize] |= hit;
+            let hits = &mut hits[place as usize];
+            *hits = together(*hits, hit);
         }
     }
 
@@ -145,7 +164,7 @@ impl OpenSet {
                     let sorted = shard.words();
                     keys.iter()
                         .zip(hits)
-                        .for_each(|(&key, hit)| *hit |= u8::from(exact::contains(sorted, key)));
+                        .for_each(|(&key, hit)| *hit = together(*hit, exact::find(sorted, key)));
                 }
             }
             start += same;

@@ -4,6 +4,7 @@ mod lookup;
 mod score;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -93,6 +94,9 @@ impl Index {
                 ));
             }
         }
+        if parts.iter().all(|part| part.manifest.tiers == 2) {
+            check_sources(&parts)?; // an n-gram of two indexes counts as one of two documents
+        }
         let ns: Vec<u32> = first
             .manifest
             .ns()
@@ -163,6 +167,12 @@ impl Index {
     /// Lengths n that can be asked for.
     pub fn ns(&self) -> &[u32] {
         &self.ns
+    }
+
+    /// Tiers that all of the indexes have: with 2 they tell which n-grams at least two documents have.
+    pub fn tiers(&self) -> u32 {
+        let tiers = self.parts.iter().map(|part| part.manifest.tiers);
+        tiers.min().unwrap_or(1)
     }
 
     /// The word rule.
@@ -275,8 +285,8 @@ impl Part {
                 let path = folder.join(&entry.file);
                 let shard = Shard::open(&path)?;
                 let header = shard.header();
-                let fits = (header.n, header.kind, header.k, header.blocks)
-                    == (set.n, set.kind, set.k, set.blocks)
+                let fits = (header.n, header.kind, header.k, header.blocks, header.tiers)
+                    == (set.n, set.kind, set.k, set.blocks, manifest.tiers)
                     && header.range
                         == (entry.first_block..entry.first_block.saturating_add(entry.blocks))
                     && header.range.start == end
@@ -302,12 +312,30 @@ impl Part {
             Ok(OpenSet {
                 n: set.n,
                 kind: set.kind,
-                geometry: set.geometry(),
+                geometry: set.geometry(manifest.tiers),
                 shards,
             })
         };
         manifest.sets.iter().map(open_set).collect()
     }
+}
+
+/// A source that two indexes have would count twice.
+pub(crate) fn check_sources(parts: &[Part]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for part in parts {
+        for source in &part.manifest.sources {
+            let key = (&source.name, source.bytes, &source.blake3);
+            if let Some(other) = seen.insert(key, &part.folder) {
+                return Err(Error::CommonSource {
+                    path: part.folder.clone(),
+                    other: other.clone(),
+                    source_name: source.name.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A shard that is not there is damage to the index.

@@ -2,17 +2,20 @@
 
 use super::Index;
 use super::lookup::Scratch;
+use crate::filter::{FOUND, TWICE};
 use crate::ngram::NgramHasher;
 use crate::points::CodePoints;
 use crate::tokenize::{Span, Tokenizer};
 
 /// A stop is asked for this often within a document.
 const STOP_KEYS: usize = 1 << 18;
+/// A candidate is often a cut of its own document, and cuts and filters lose or add a few n-grams.
+pub const OWN_SHARE: f64 = 0.9;
 /// n-grams looked up together.
 const BATCH_KEYS: usize = 1 << 20;
 
 /// What to compute for each document.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct QueryOptions {
     /// Lengths n, chosen by [`Index::choose_ns`].
     pub ns: Vec<u32>,
@@ -26,8 +29,26 @@ pub struct QueryOptions {
     pub max_spans: usize,
     /// Give the first so many distinct matched n-grams as text.
     pub max_matches: usize,
+    /// From this share of its distinct n-grams on a candidate is taken for a document of the corpus (two tiers), and a document for the
+    /// candidate's own (scan).
+    pub own_share: f64,
     /// Worker threads; `None`: all processors.
     pub threads: Option<usize>,
+}
+
+impl Default for QueryOptions {
+    fn default() -> Self {
+        QueryOptions {
+            ns: Vec::new(),
+            max_words: None,
+            max_ngrams: None,
+            flags: false,
+            max_spans: 0,
+            max_matches: 0,
+            own_share: OWN_SHARE,
+            threads: None,
+        }
+    }
 }
 
 /// The overlap of one document at one n.
@@ -41,13 +62,18 @@ pub struct DocumentScore {
     pub ngrams: u64,
     /// Positions whose n-gram is found.
     pub hits: u64,
+    /// Positions whose n-gram at least two documents have; 0 without a second tier.
+    pub twice_hits: u64,
+    /// With two tiers: at least the own share of the distinct n-grams is found, so that the candidate is taken for a document of the
+    /// corpus, or a part of one.
+    pub in_corpus: bool,
     /// Distinct n-grams.
     pub distinct_ngrams: u64,
     /// Distinct n-grams found.
     pub distinct_hits: u64,
     /// Most consecutive positions found.
     pub longest_run: u64,
-    /// One `0` or `1` for each position, when asked for.
+    /// One `0` or `1` for each position, with two tiers `2` where at least two documents have the n-gram; when asked for.
     pub flags: Option<String>,
     /// Code-point ranges covered by found n-grams, overlapping ones joined, when asked for.
     pub spans: Vec<(u64, u64)>,
@@ -55,6 +81,18 @@ pub struct DocumentScore {
     pub spans_total: u64,
     /// Texts of distinct found n-grams in order of appearance, when asked for.
     pub matches: Vec<String>,
+}
+
+impl DocumentScore {
+    /// With two tiers: positions whose n-gram another document has. A document of the corpus is no evidence for itself, so that an
+    /// n-gram counts that at least two documents have; else one is enough.
+    pub fn loo_hits(&self) -> u64 {
+        if self.in_corpus {
+            self.twice_hits
+        } else {
+            self.hits
+        }
+    }
 }
 
 /// Large arrays that a scorer needs; an index keeps those of finished scorers, since fresh memory costs as much as a look-up.
@@ -148,6 +186,7 @@ impl<'a> Scorer<'a> {
     pub fn finish(&mut self, out: &mut Vec<DocumentScore>) {
         let first = out.len();
         let sets = self.options.ns.len();
+        let tiers = self.index.tiers();
         out.resize(
             first + self.documents.len() * sets,
             DocumentScore::default(),
@@ -161,7 +200,7 @@ impl<'a> Scorer<'a> {
             } = &mut self.buffers;
             let keys = &mut keys[set];
             self.index
-                .find(self.options.ns[set], keys, hits, scratch, self.stop);
+                .find_tiers(self.options.ns[set], keys, hits, scratch, self.stop);
             let mut start = 0;
             for (document, (words, ends)) in self.documents.iter().enumerate() {
                 let end = ends[set];
@@ -171,6 +210,9 @@ impl<'a> Scorer<'a> {
                     words: *words,
                     ..count(&keys[start..end], &hits[start..end], seen, self.stop)
                 };
+                let share = self.options.own_share * score.distinct_ngrams as f64;
+                score.in_corpus =
+                    tiers == 2 && score.distinct_ngrams > 0 && score.distinct_hits as f64 >= share;
                 if self.options.flags {
                     score.flags = Some(flags(&hits[start..end]));
                 }
@@ -213,10 +255,14 @@ impl Buffers {
     }
 }
 
-/// One `0` or `1` for each position.
+/// One `0` or `1` for each position; `2` for an n-gram that at least two documents have.
 pub fn flags(hits: &[u8]) -> String {
     hits.iter()
-        .map(|&hit| if hit != 0 { '1' } else { '0' })
+        .map(|&hit| match hit {
+            0 => '0',
+            FOUND => '1',
+            _ => '2',
+        })
         .collect()
 }
 
@@ -253,8 +299,9 @@ pub fn count(
         };
         seen[slot] = if key == 0 { seen[slot] } else { key };
         score.distinct_ngrams += u64::from(new);
-        score.distinct_hits += u64::from(new) & u64::from(hit);
-        score.hits += u64::from(hit);
+        score.distinct_hits += u64::from(new) & u64::from(hit & FOUND);
+        score.hits += u64::from(hit & FOUND);
+        score.twice_hits += u64::from(hit & TWICE != 0);
         run = if hit != 0 { run + 1 } else { 0 };
         score.longest_run = score.longest_run.max(run);
     }
@@ -330,7 +377,7 @@ mod tests {
     #[test]
     fn counts_positions_distinct_and_runs() {
         let mut seen = Vec::new();
-        let score = count(&[5, 0, 5, 9, 0, 8], &[1, 1, 1, 0, 1, 0], &mut seen, &|| {
+        let score = count(&[5, 0, 5, 9, 0, 8], &[1, 3, 1, 0, 3, 0], &mut seen, &|| {
             false
         });
         assert_eq!(
@@ -339,9 +386,10 @@ mod tests {
                 score.hits,
                 score.distinct_ngrams,
                 score.distinct_hits,
-                score.longest_run
+                score.longest_run,
+                score.twice_hits
             ),
-            (6, 4, 4, 2, 3)
+            (6, 4, 4, 2, 3, 2)
         );
         assert_eq!(
             count(&[], &[], &mut seen, &|| false),

@@ -38,12 +38,10 @@ const GROUP: usize = 256;
 /// What to look for.
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
-    /// Lengths n, what to give for each candidate, threads.
+    /// Lengths n, what to give for each candidate, the share of its n-grams from which on a document is its own, threads.
     pub query: QueryOptions,
     /// How text becomes words.
     pub rule: WordRule,
-    /// Share of a candidate's distinct n-grams from which on a document is its own, in (0, 1].
-    pub own_share: f64,
     /// n-grams that more candidates have do not count in that test.
     pub cap: usize,
     /// Documents to list for each candidate.

@@ -177,7 +177,8 @@ impl<'a> Matcher<'a> {
         for candidate in touched.drain(..) {
             let candidate = candidate as usize;
             let count = u64::from(std::mem::take(&mut shared[candidate]));
-            let own = count as f64 >= self.options.own_share * ngrams.tested[candidate] as f64;
+            let own =
+                count as f64 >= self.options.query.own_share * ngrams.tested[candidate] as f64;
             let duplicate = own && self.candidates.list[candidate].whole() == Some(text);
             if own {
                 counts.own_documents[candidate].fetch_add(1, Relaxed);

@@ -64,6 +64,7 @@ pub fn options(ns: &[u32]) -> BuildOptions {
         name: None,
         demo: false,
         layout: None,
+        tiers: 1,
         part: None,
         read: ReadOptions {
             block_bytes: 4096,

@@ -227,6 +227,7 @@ fn good_index(kind: FilterKind) -> Vec<(String, Vec<u8>)> {
         name: None,
         demo: false,
         layout: None,
+        tiers: 1,
         part: None,
         read: ReadOptions::default(),
     };
