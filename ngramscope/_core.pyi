@@ -34,8 +34,12 @@ __all__ = [
     "ScanBatch",
     "__version__",
     "build",
+    "check_output",
     "container",
+    "count",
     "digest",
+    "find",
+    "layout",
     "merge",
     "plan",
     "words",
@@ -364,6 +368,20 @@ class Documents:
 
 def digest(path: str | os.PathLike[str], *, progress: Callable[[Progress], object] | None = None) -> str:
     """BLAKE3 digest of the bytes of a file, in hexadecimal."""
+
+def find(
+    paths: Sequence[str], read: ReadOptions, *, progress: Callable[[Progress], object] | None = None
+) -> list[tuple[str, int]]:
+    """Names and sizes of the files that are found under `paths`."""
+
+def check_output(out: str | os.PathLike[str], force: bool) -> list[str]:
+    """Raises when no index can be built in the folder `out`; returns what the user should know of it."""
+
+def count(paths: Sequence[str], options: BuildOptions, *, progress: Callable[[Progress], object] | None = None) -> list[bytes]:
+    """Sketches the distinct n-grams of `paths`, or of the part that the options name; returns the registers for each n."""
+
+def layout(counts: Sequence[Sequence[bytes]], options: BuildOptions) -> str:
+    """The content of a plan file for a corpus of whose parts `count` has given the registers."""
 
 def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
     """Bounds of the words of `text`, in code points."""

@@ -10,7 +10,7 @@ import click
 
 from ngramscope._core import FILTER_KINDS, NORMALIZATIONS, WORD_MODES
 from ngramscope.cli._console import Console
-from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
+from ngramscope.index.options import ENGINES, BuildOptions, ReadOptions, WordRule
 from ngramscope.sizes import format_size
 
 __all__ = [
@@ -168,6 +168,16 @@ build_options = group(
         ),
         click.option("--plan", metavar="FILE", help="Take the geometry from a plan file, so that parts can be merged."),
         click.option("--like", metavar="DIR", help="Take the geometry from this index, so that both can be merged."),
+        click.option(
+            "--engine", type=click.Choice(ENGINES), default=BuildOptions.engine, show_default=True,
+            help="ray: build parts as tasks of a Ray cluster; --threads and --memory are then those of one task.",
+        ),
+        click.option("--ray-address", metavar="ADDRESS", help="The cluster. Default: one on this machine, for this build."),
+        click.option("--ray-parts", type=int, metavar="K", help="Parts, one task each. Default: as many as run at once."),
+        click.option(
+            "--scratch", metavar="DIR",
+            help="Folder for the parts that all machines of the cluster see. Default: the one that holds the index.",
+        ),
     ],
 )  # fmt: skip
 

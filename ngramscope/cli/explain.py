@@ -79,12 +79,14 @@ def _describe(facts: dict[str, Any]) -> str:
             lines.append(f"n = {n}: no n-gram, the text has fewer words")
             continue
         found = "no index was asked" if ngrams[0]["hit"] is None else f"{len(known)} found"
+        if "twice" in ngrams[0]:
+            found += f", {sum(each['twice'] for each in ngrams)} in at least two documents (hit+)"
         lines.append(f"n = {n}: {len(ngrams)} n-grams, {found}")
-        lines.extend(f"  {number:>4}  {_mark(each):<5}  {each['text']!r}" for number, each in enumerate(ngrams, 1))
+        lines.extend(f"  {number:>4}  {_mark(each):<4}  {each['text']!r}" for number, each in enumerate(ngrams, 1))
     return "\n".join(lines)
 
 
 def _mark(ngram: dict[str, Any]) -> str:
     if not ngram["hit"]:
         return "" if ngram["hit"] is None else "miss"
-    return "twice" if ngram.get("twice") else "hit"
+    return "hit+" if ngram.get("twice") else "hit"

@@ -138,6 +138,10 @@ def merge_indexes(
 
 def _run(paths: list[str], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
     logger.info("indexing %s into %s", ", ".join(map(public_name, paths)), out)
+    if options.engine == "ray":
+        from ngramscope.distributed import ray
+
+        return _report(out, ray.build(paths, os.fspath(out), options, progress))
     return _report(out, _core.build(paths, os.fspath(out), options, progress=progress))
 
 
@@ -167,6 +171,8 @@ def _build_stdlib(manifest: CorpusManifest, out: Path, options: BuildOptions, pr
 
 def _build_texts(texts: Iterable[Any], out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
     texts = check_texts(texts)
+    if options.engine == "ray":
+        raise UsageError("--engine ray: texts cannot be read by several workers; write them to files")
     if isinstance(texts, Sized) and options.expected_ngrams is None:
         # Nothing is lost by spooling what is in memory already; only a one-shot iterator needs the caller's decision.
         options = dataclasses.replace(options, spool=True)

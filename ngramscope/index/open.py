@@ -119,6 +119,10 @@ class Index:
         plan: PathLike | None = None,
         like: PathLike | None = None,
         part: tuple[int, int] | str | None = None,
+        engine: str = BuildOptions.engine,
+        ray_address: str | None = None,
+        ray_parts: int | None = None,
+        scratch: PathLike | None = None,
         text_key: str = ReadOptions.text_key,
         id_key: str = ReadOptions.id_key,
         include: Sequence[str] = (),
@@ -146,7 +150,7 @@ class Index:
             Folder of the index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
         n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, tiers, threads, memory, force
             See `BuildOptions` and `WordRule`.
-        accept_overfull, name, spool, plan, like, part
+        accept_overfull, name, spool, plan, like, part, engine, ray_address, ray_parts, scratch
             See `BuildOptions`.
         text_key, id_key, include, exclude, text_lines, max_record_size, max_window_log, max_column_chunk
             See `ReadOptions`.
@@ -189,6 +193,10 @@ class Index:
             plan=plan,
             like=like,
             part=part,
+            engine=engine,
+            ray_address=ray_address,
+            ray_parts=ray_parts,
+            scratch=scratch,
         )
         folder = index_folder(out)
         paths = (sources,) if isinstance(sources, str | os.PathLike) else tuple(sources)

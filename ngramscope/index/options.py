@@ -32,6 +32,7 @@ from ngramscope.sizes import parse_size
 __all__ = [
     "DEFAULT_INDEX",
     "DOMAIN",
+    "ENGINES",
     "INDEX_VARIABLE",
     "BuildOptions",
     "MergeOptions",
@@ -48,6 +49,8 @@ DEFAULT_INDEX = "ngramscope-index"
 DOMAIN = "domain"
 """Column of what `ReadOptions.domain_key` names."""
 INDEX_VARIABLE = "NGRAMSCOPE_INDEX"
+ENGINES = ("threads", "ray")
+"""Who does the work of a build."""
 
 
 def default_index() -> Path:
@@ -186,6 +189,15 @@ class BuildOptions:
         Take the geometry from a plan file, or from an index, so that the result can be merged with others that did.
     part
         (i, k) or ``"i/k"``: index only every k-th file in the order of names, beginning with number i.
+    engine
+        ``threads`` (of this process), or ``ray``: tasks of a Ray cluster, see `ngramscope.distributed.ray`; then `threads`
+        and `memory` are those of one task.
+    ray_address
+        The cluster; None starts one on this machine, or takes the one that the process is connected to.
+    ray_parts
+        Parts of the corpus, one task each; None makes as many as run at once: one a machine, or more with fewer `threads`.
+    scratch
+        Folder for the filters of the parts that every machine of the cluster sees; None takes the one that holds the index.
     """
 
     read: ReadOptions
@@ -206,9 +218,18 @@ class BuildOptions:
     plan: str | os.PathLike[str] | None = None
     like: str | os.PathLike[str] | None = None
     part: tuple[int, int] | str | None = None
+    engine: str = "threads"
+    ray_address: str | None = None
+    ray_parts: int | None = None
+    scratch: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         _settle(self, "n", lengths(self.n))
+        _choice("--engine", self.engine, ENGINES)
+        _optional("--ray-parts", self.ray_parts, 1, 1 << 20)
+        for option in ("ray_address", "ray_parts", "scratch"):
+            if self.engine != "ray" and getattr(self, option) is not None:
+                raise UsageError(f"--{option.replace('_', '-')}: is for --engine ray; give that too, or leave it out")
         if self.plan is not None and self.like is not None:
             raise UsageError("--plan, --like: give one of them")
         if self.part is not None:
@@ -242,6 +263,8 @@ class MergeOptions:
         See `BuildOptions`.
     name
         Name of the merged corpus; None keeps that of the parts, if they agree.
+    incomplete
+        Only some of the parts of a corpus are there; the result is to be merged with others.
     """
 
     threads: int | None = None
@@ -249,6 +272,7 @@ class MergeOptions:
     force: bool = False
     accept_overfull: bool = False
     name: str | None = None
+    incomplete: bool = False
 
     def __post_init__(self) -> None:
         _optional("--threads", self.threads, 1, 4096)

@@ -86,9 +86,10 @@ def test_offsets_are_of_the_original_text(cli: Cli, tmp_path: Path) -> None:
     assert text[evidence["start"] : evidence["end"]] == evidence["text"] == item[:-1]
 
 
-def test_the_border_of_mimir_and_of_the_paper(cli: Cli, tmp_path: Path) -> None:
-    corpus = write(tmp_path / "corpus.jsonl", [{"text": words("c", 21)}])
-    assert cli("build-index", corpus, "--n", "13", "--out", "index", "--filter-fpr", "1e-6").returncode == 0
+@pytest.mark.parametrize("tiers", ["1", "2"])
+def test_the_border_of_mimir_and_of_the_paper(cli: Cli, tmp_path: Path, tiers: str) -> None:
+    corpus = write(tmp_path / "corpus.jsonl", [{"text": words("c", 21)}, {"text": words("c", 18)}])
+    assert cli("build-index", corpus, "--n", "13", "--tiers", tiers, "--out", "index", "--filter-fpr", "1e-6").returncode == 0
     # 10 n-grams, of which 8, 7 and 9 are in the corpus.
     texts = [{"id": kept, "text": f"{words('c', 12 + kept)} {words('x', 10 - kept)}"} for kept in (8, 7, 9)]
     file = write(tmp_path / "texts.jsonl", texts)

@@ -74,7 +74,9 @@ def test_leave_one_out_from_the_index_alone(cli: Cli, corpus: Path, candidates: 
     explained = cli("explain", fresh("half", 16), "--index", "index", "--json")
     grams = json.loads(explained.stdout)["ngrams"]["3"]
     assert [(each["hit"], each["twice"]) for each in grams] == [(True, True)] * 13 + [(True, False)]
-    assert b"twice  'half12 half13 half14'" in cli("explain", fresh("half", 16), "--index", "index").stdout
+    shown = cli("explain", fresh("half", 16), "--index", "index").stdout
+    assert b"14 found, 13 in at least two documents (hit+)" in shown
+    assert b"hit+  'half12 half13 half14'\n    14  hit   'half13 half14 half15'" in shown
 
 
 def test_the_index_and_a_scan_agree_where_no_document_comes_twice(

@@ -44,6 +44,13 @@ impl<const BITS: u32> Registers<BITS> {
         }
     }
 
+    /// A sketch of its registers; `None` if they are not as many as it has, or too large.
+    pub fn of_registers(registers: Vec<u8>) -> Option<Self> {
+        let possible = |&rank: &u8| u32::from(rank) <= Self::RANK_BITS + 1;
+        (registers.len() == 1 << BITS && registers.iter().all(possible))
+            .then_some(Registers(registers))
+    }
+
     /// The registers, one byte each.
     pub fn registers(&self) -> &[u8] {
         &self.0
@@ -92,13 +99,7 @@ impl<'de> Deserialize<'de> for KeptSketch {
             .map(|digit| rank(digit).map(|at| at as u8))
             .collect();
         ranks
-            .filter(|ranks| {
-                ranks.len() == 1 << 14
-                    && ranks
-                        .iter()
-                        .all(|&rank| u32::from(rank) <= Self::RANK_BITS + 1)
-            })
-            .map(Registers)
+            .and_then(Self::of_registers)
             .ok_or_else(|| serde::de::Error::custom("these are no registers of a sketch"))
     }
 }

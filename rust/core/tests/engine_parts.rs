@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 
 use engine_support::{build_files, contents, documents, options, scores, write_corpus};
 use ngramscope_core::Error;
-use ngramscope_core::build::{BuildOptions, Layout, MINIMUM_MEMORY, MergeOptions, merge};
+use ngramscope_core::build::{
+    BuildOptions, Layout, MINIMUM_MEMORY, MergeOptions, count, layout, merge,
+};
 use ngramscope_core::filter::FilterKind;
 use ngramscope_core::manifest::{Manifest, PartOf};
 use ngramscope_core::query::Index;
+use ngramscope_core::read::{Source, discover};
 
 /// Seven files of documents, some of which repeat across files.
 fn corpus(folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
@@ -108,6 +111,46 @@ fn a_saved_plan_and_an_index_to_be_like_fix_the_geometry() {
     merge_quietly(&[counted, added], &both, &options).expect("merge");
     let found = scores(&both, 3, &documents(77, 30, 60));
     assert!(found.iter().all(|score| score.hits == score.ngrams));
+}
+
+#[test]
+fn parts_are_counted_and_merged_in_a_tree() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (files, _) = corpus(folder.path());
+    let base = options(&[3, 7]);
+    let whole = folder.path().join("whole");
+    build_files(&files, &whole, &base).expect("build");
+    let of = 5;
+    let count_part = |part| {
+        let options = BuildOptions {
+            part: Some(PartOf { part, of }),
+            ..base.clone()
+        };
+        let sources = discover(&files, &[], &[]).expect("found");
+        let sources = sources.into_iter().map(Source::File).collect();
+        count(sources, &options, &mut |_| ControlFlow::Continue(())).expect("count")
+    };
+    let counts: Vec<_> = (1..=of).map(count_part).collect();
+    let layout = layout(&counts, &base).expect("layout");
+    assert_eq!(
+        layout,
+        Layout::of_index(&Manifest::read(&whole).expect("manifest"))
+    );
+    let base = BuildOptions {
+        layout: Some(layout),
+        ..base
+    };
+    let built = parts(&files, folder.path(), of, &base);
+    let (left, right) = (folder.path().join("left"), folder.path().join("right"));
+    let some = MergeOptions {
+        incomplete: true,
+        ..MergeOptions::default()
+    };
+    merge_quietly(&built[..3], &left, &some).expect("merge");
+    merge_quietly(&built[3..], &right, &some).expect("merge");
+    let all = folder.path().join("all");
+    merge_quietly(&[right, left], &all, &MergeOptions::default()).expect("merge");
+    assert!(contents(&all) == contents(&whole));
 }
 
 #[test]

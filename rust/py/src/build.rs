@@ -8,8 +8,10 @@ use std::time::Instant;
 use ngramscope_core::build;
 use ngramscope_core::error::Error;
 use ngramscope_core::read::{self, Source, Wanted};
+use ngramscope_core::sketch::Sketch;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error;
 use crate::options::{BuildArguments, MergeArguments, ReadArguments};
@@ -56,6 +58,67 @@ pub fn plan_index(
     let options = options.to_core(py)?;
     let outcome = py.detach(|| build::plan(sources, &options, &mut |step| watch.tick(step)));
     finish(py, watch, outcome)
+}
+
+/// Names and sizes of the files that are found under `paths`.
+#[pyfunction]
+#[pyo3(signature = (paths, read, *, progress = None))]
+pub fn find(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    read: ReadArguments,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<(String, u64)>> {
+    let found = sources(py, &paths, &read, None, &mut Watch::new(progress))?;
+    let file = |source: &Source| match source {
+        Source::File(file) => Some((file.name.clone(), file.bytes)),
+        Source::Stream(..) => None,
+    };
+    Ok(found.iter().filter_map(file).collect())
+}
+
+/// Raises when no index can be built in the folder `out`; returns what the user should know of it.
+#[pyfunction]
+pub fn check_output(py: Python<'_>, out: PathBuf, force: bool) -> PyResult<Vec<String>> {
+    build::check_output(&out, force).map_err(|error| error::to_python(py, error))
+}
+
+/// Sketches the distinct n-grams of `paths`, or of the part that the options name; returns the registers for each n.
+#[pyfunction]
+#[pyo3(signature = (paths, options, *, progress = None))]
+pub fn count<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    options: BuildArguments,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let mut watch = Watch::new(progress);
+    let sources = sources(py, &paths, &options.read, None, &mut watch)?;
+    let options = options.to_core(py)?;
+    let outcome = py.detach(|| build::count(sources, &options, &mut |step| watch.tick(step)));
+    match (watch.take(), outcome) {
+        (Some(raised), _) => Err(raised),
+        (None, Ok(sketches)) => Ok(sketches
+            .iter()
+            .map(|sketch| PyBytes::new(py, sketch.registers()))
+            .collect()),
+        (None, Err(error)) => Err(error::to_python(py, error)),
+    }
+}
+
+/// The content of a plan file for a corpus of whose parts `count` has given the registers.
+#[pyfunction]
+pub fn layout(
+    py: Python<'_>,
+    counts: Vec<Vec<Vec<u8>>>,
+    options: BuildArguments,
+) -> PyResult<String> {
+    let options = options.to_core(py)?;
+    let sketches = |part: Vec<Vec<u8>>| part.into_iter().map(Sketch::of_registers).collect();
+    let parts: Option<Vec<Vec<Sketch>>> = counts.into_iter().map(sketches).collect();
+    let parts = parts.ok_or_else(|| error::usage(py, "these are no registers of a count"))?;
+    let layout = build::layout(&parts, &options).map_err(|error| error::to_python(py, error))?;
+    Ok(layout.to_json())
 }
 
 /// Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON.

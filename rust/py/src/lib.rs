@@ -85,6 +85,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::plan_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::merge_indexes, module)?)?;
+    module.add_function(wrap_pyfunction!(build::find, module)?)?;
+    module.add_function(wrap_pyfunction!(build::check_output, module)?)?;
+    module.add_function(wrap_pyfunction!(build::count, module)?)?;
+    module.add_function(wrap_pyfunction!(build::layout, module)?)?;
     module.add_function(wrap_pyfunction!(decontaminate::container_of, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)
 }

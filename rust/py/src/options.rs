@@ -224,6 +224,7 @@ pub struct MergeArguments {
     force: bool,
     accept_overfull: bool,
     name: Option<String>,
+    incomplete: bool,
 }
 
 impl MergeArguments {
@@ -235,6 +236,7 @@ impl MergeArguments {
             force: self.force,
             accept_overfull: self.accept_overfull,
             name: self.name.clone(),
+            incomplete: self.incomplete,
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct MergeOptions {
     pub accept_overfull: bool,
     /// Name to store; `None`: that of the parts, if they agree.
     pub name: Option<String>,
+    /// Only some of the parts of a corpus are there: the result is to be merged with others.
+    pub incomplete: bool,
 }
 
 /// Merges the indexes in the folders `parts` into one in the folder `out`. What was built in parts comes out byte for byte as if it had
@@ -48,6 +50,9 @@ pub fn merge(
         .map(|folder| Part::open(folder))
         .collect::<Result<_>>()?;
     check(&parts)?;
+    if !options.incomplete {
+        check_complete(&parts)?;
+    }
     let first = &parts[0].manifest;
     let mut assembly = Assembly::open(out, options.force, options.threads)?;
     let plan = Plan::of_layout(&Layout::of_index(first), options.memory);
@@ -182,8 +187,7 @@ fn check(parts: &[Part]) -> Result<()> {
             );
         }
     }
-    query::check_sources(parts)?;
-    check_complete(parts)
+    query::check_sources(parts)
 }
 
 /// Of parts i of k, all k have to be there.

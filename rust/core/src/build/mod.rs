@@ -28,6 +28,7 @@ use crate::manifest::{
 use crate::pass::{self, Tick};
 use crate::read::{ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
+use crate::sketch::Sketch;
 use crate::tokenize::WordRule;
 
 pub use layout::{Layout, PLAN_FORMAT, PLAN_VERSION, SetLayout};
@@ -222,6 +223,39 @@ pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Res
         report,
         seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// Sketches of the distinct n-grams of `sources`, or of a part of them, one for each n: [`layout`] takes those of all parts.
+pub fn count(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Result<Vec<Sketch>> {
+    let options = plan::check_options(options)?;
+    let sources = match options.part {
+        Some(part) => part.choose(sources)?,
+        None => sources,
+    };
+    let mut walk = walk::Walk {
+        sources: &output::Rereadable::once(sources),
+        options: &options,
+        threads: pass::threads(options.threads),
+        report: None,
+    };
+    walk.count(tick)
+}
+
+/// The geometry that a build of a corpus would have, from the sketches of its parts.
+pub fn layout(parts: &[Vec<Sketch>], options: &BuildOptions) -> Result<Layout> {
+    let options = plan::check_options(options)?;
+    let mut all = vec![Sketch::default(); options.ns.len()];
+    for part in parts {
+        for (sum, sketch) in all.iter_mut().zip(part) {
+            sum.merge(sketch);
+        }
+    }
+    Ok(Layout::of_plan(&Plan::new(&options, Some(&all))?, &options))
+}
+
+/// An error when no index can be built in the folder `out`, without the work of building one; returns what the user should know.
+pub fn check_output(out: &Path, force: bool) -> Result<Vec<String>> {
+    Ok(Output::open(out, force)?.stale_files())
 }
 
 /// What every way to an index has in common: ranges are filled pass by pass, written, described and committed.

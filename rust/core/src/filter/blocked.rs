@@ -73,14 +73,14 @@ pub fn contains(words: &[u64], key: u64, geometry: Geometry) -> bool {
     hit[0] != 0
 }
 
-/// Calls `each(i, block)` for the block of each of `keys`, whose lines are asked for ahead of time.
+/// Calls `each(i, key, block)` for each of `keys` and its block, whose lines are asked for ahead of time.
 #[inline(always)]
 fn for_each_block<const TIERS: usize>(
     words: *const u64,
     first_block: u64,
     keys: &[u64],
     blocks: u64,
-    mut each: impl FnMut(usize, *const u64),
+    mut each: impl FnMut(usize, u64, *const u64),
 ) {
     let block = |key: u64| {
         words.wrapping_add((block_of(key, blocks) - first_block) as usize * BLOCK_WORDS * TIERS)
@@ -93,7 +93,7 @@ fn for_each_block<const TIERS: usize>(
         if let Some(&next) = keys.get(i + AHEAD) {
             ask(next);
         }
-        each(i, block(key));
+        each(i, key, block(key));
     }
 }
 
@@ -103,22 +103,22 @@ fn for_each_block<const TIERS: usize>(
 /// The block of every key lies at or after `first_block` in memory valid for writing, and no other thread touches these blocks.
 pub unsafe fn insert_batch(words: *mut u64, first_block: u64, keys: &[u64], geometry: Geometry) {
     with_const_k!(geometry.k, K => if geometry.tiers == 1 {
-        for_each_block::<1>(words, first_block, keys, geometry.blocks, |i, block| {
-            positions::<K>(keys[i], |word, bit| {
+        for_each_block::<1>(words, first_block, keys, geometry.blocks, |_, key, block| {
+            positions::<K>(key, |word, bit| {
                 // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
                 unsafe { *block.cast_mut().add(word) |= 1 << bit };
             });
         });
     } else {
-        for_each_block::<2>(words, first_block, keys, geometry.blocks, |i, block| {
+        for_each_block::<2>(words, first_block, keys, geometry.blocks, |_, key, block| {
             // SAFETY: the caller vouches for the block.
             let (once, twice) = unsafe {
                 let once = block.cast_mut().cast::<[u64; BLOCK_WORDS]>();
                 (&mut *once, &mut *once.add(1))
             };
             // One after the other: a key may choose a bit several times, which is no second insertion.
-            positions::<K>(keys[i], |word, bit| twice[word] |= once[word] & (1 << bit));
-            positions::<K>(keys[i], |word, bit| once[word] |= 1 << bit);
+            positions::<K>(key, |word, bit| twice[word] |= once[word] & (1 << bit));
+            positions::<K>(key, |word, bit| once[word] |= 1 << bit);
         });
     });
 }
@@ -137,16 +137,16 @@ pub unsafe fn contains_batch(
     assert_eq!(keys.len(), hits.len());
     // All positions are tested, without a branch: on lines that are in cache a wrong guess costs more than the tests it saves.
     with_const_k!(geometry.k, K => if geometry.tiers == 1 {
-        for_each_block::<1>(words, first_block, keys, geometry.blocks, |i, block| {
+        for_each_block::<1>(words, first_block, keys, geometry.blocks, |i, key, block| {
             let mut all = 1;
             // SAFETY: the caller vouches for the block; `word` is below BLOCK_WORDS.
-            positions::<K>(keys[i], |word, bit| all &= unsafe { *block.add(word) } >> bit);
+            positions::<K>(key, |word, bit| all &= unsafe { *block.add(word) } >> bit);
             hits[i] |= (all & 1) as u8 * FOUND;
         });
     } else {
-        for_each_block::<2>(words, first_block, keys, geometry.blocks, |i, block| {
+        for_each_block::<2>(words, first_block, keys, geometry.blocks, |i, key, block| {
             let (mut once, mut twice) = (1, 1);
-            positions::<K>(keys[i], |word, bit| {
+            positions::<K>(key, |word, bit| {
                 // SAFETY: as above, for both lines.
                 unsafe {
                     once &= *block.add(word) >> bit;
