@@ -72,7 +72,7 @@ pub fn find(
     let found = sources(py, &paths, &read, None, &mut Watch::new(progress))?;
     let file = |source: &Source| match source {
         Source::File(file) => Some((file.name.clone(), file.bytes)),
-        Source::Stream(..) => None,
+        Source::Stream(..) | Source::Remote(_) => None,
     };
     Ok(found.iter().filter_map(file).collect())
 }
