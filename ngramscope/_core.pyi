@@ -42,6 +42,7 @@ __all__ = [
     "layout",
     "merge",
     "plan",
+    "unfinished",
     "words",
 ]
 
@@ -382,6 +383,9 @@ def count(paths: Sequence[str], options: BuildOptions, *, progress: Callable[[Pr
 
 def layout(counts: Sequence[Sequence[bytes]], options: BuildOptions) -> str:
     """The content of a plan file for a corpus of whose parts `count` has given the registers."""
+
+def unfinished(out: str | os.PathLike[str]) -> str | None:
+    """The folder of the unfinished build of `out`, if there is one that ``--resume`` continues."""
 
 def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
     """Bounds of the words of `text`, in code points."""

@@ -169,6 +169,14 @@ build_options = group(
         click.option("--plan", metavar="FILE", help="Take the geometry from a plan file, so that parts can be merged."),
         click.option("--like", metavar="DIR", help="Take the geometry from this index, so that both can be merged."),
         click.option(
+            "--resume", is_flag=True,
+            help="Keep what has been done in OUT.partial until the index is complete; the same command continues the build.",
+        ),
+        click.option(
+            "--verify-inputs", is_flag=True,
+            help="With --resume: compare what had been read of the inputs by digest, not only by size and time.",
+        ),
+        click.option(
             "--engine", type=click.Choice(ENGINES), default=BuildOptions.engine, show_default=True,
             help="ray: build parts as tasks of a Ray cluster; --threads and --memory are then those of one task.",
         ),

@@ -34,10 +34,13 @@ def _summary(report: BuildReport) -> str:
     manifest = report.manifest
     counts = manifest["counts"]
     seconds = report.details["seconds"]
-    lines = [
+    lines = []
+    if report.details["resumed"] is not None:
+        lines.append(f"continued an unfinished build ({report.details['resumed']})")
+    lines.append(
         f"read {counted(counts['documents'], 'document')} with {counted(counts['words'], 'word')} "
         f"from {counted(len(manifest['sources']), 'file')}"
-    ]
+    )
     lines.extend(f"  left out: {line}" for line in left_out(report.details["report"]["sources"]))
     for keys in manifest["sets"]:
         distinct = format_distinct(keys["distinct"], keys["kind"])

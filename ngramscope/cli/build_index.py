@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from ngramscope import _core
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import build_options, console_options, geometry_options, read_options, rule_options
 from ngramscope.cli._show_build import show_build
 from ngramscope.corpus.manifest import manifest_and_split
+from ngramscope.errors import UsageError
 from ngramscope.index.build import build_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule, index_folder
 
@@ -57,5 +59,13 @@ def command(
     options = BuildOptions(read=read, rule=rule, **geometry, **build)
     folder = index_folder(out)
     with console.open():
-        report = build_index(corpus, folder, options, progress=console.progress)
+        try:
+            report = build_index(corpus, folder, options, progress=console.progress)
+        except UsageError:  # says itself what to do
+            raise
+        except BaseException:
+            unfinished = _core.unfinished(folder) if options.resume else None
+            if unfinished is not None:
+                console.say(f"the build is unfinished; the same command continues it from {unfinished}")
+            raise
         return show_build(report, console)

@@ -77,6 +77,11 @@ def build_index(
         Texts instead of files; see `Index.build`.
     progress
         Called some twenty times a second, on the calling thread.
+
+    Raises
+    ------
+    UsageError
+        Also: `out` has an unfinished build, and ``options.resume`` is not set, or its inputs or settings have changed.
     """
     if texts is not None:
         if sources:
@@ -161,6 +166,8 @@ def _build_default(out: Path, options: BuildOptions, progress: ProgressCallback 
 def _build_stdlib(manifest: CorpusManifest, out: Path, options: BuildOptions, progress: ProgressCallback | None) -> BuildReport:
     from ngramscope.corpus import stdlib
 
+    if options.resume:
+        raise UsageError("--resume: the embedded corpus is made anew every time, and takes a second; name a corpus of files")
     with tempfile.TemporaryDirectory(prefix="ngramscope-") as folder:
         path = Path(folder) / f"{manifest.name}.jsonl"
         stdlib.write_jsonl(path, manifest.exclude)

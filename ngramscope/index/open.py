@@ -119,6 +119,8 @@ class Index:
         plan: PathLike | None = None,
         like: PathLike | None = None,
         part: tuple[int, int] | str | None = None,
+        resume: bool = False,
+        verify_inputs: bool = False,
         engine: str = BuildOptions.engine,
         ray_address: str | None = None,
         ray_parts: int | None = None,
@@ -150,7 +152,7 @@ class Index:
             Folder of the index; None: ``NGRAMSCOPE_INDEX``, else ``./ngramscope-index``.
         n, words, normalize, lowercase, filter, filter_fpr, expected_ngrams, shards, tiers, threads, memory, force
             See `BuildOptions` and `WordRule`.
-        accept_overfull, name, spool, plan, like, part, engine, ray_address, ray_parts, scratch
+        accept_overfull, name, spool, plan, like, part, resume, verify_inputs, engine, ray_address, ray_parts, scratch
             See `BuildOptions`.
         text_key, id_key, include, exclude, text_lines, max_record_size, max_window_log, max_column_chunk
             See `ReadOptions`.
@@ -162,7 +164,7 @@ class Index:
         Raises
         ------
         UsageError, InputError, ResourceError
-            Nothing is left under `out`.
+            Nothing is left under `out`; with `resume`, the same call continues the build.
         """
         options = BuildOptions(
             read=ReadOptions(
@@ -193,6 +195,8 @@ class Index:
             plan=plan,
             like=like,
             part=part,
+            resume=resume,
+            verify_inputs=verify_inputs,
             engine=engine,
             ray_address=ray_address,
             ray_parts=ray_parts,

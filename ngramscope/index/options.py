@@ -198,6 +198,10 @@ class BuildOptions:
         Parts of the corpus, one task each; None makes as many as run at once: one a machine, or more with fewer `threads`.
     scratch
         Folder for the filters of the parts that every machine of the cluster sees; None takes the one that holds the index.
+    resume
+        Keep what has been done in ``OUT.partial`` until the index is complete, and go on from there; see docs/resume.md.
+    verify_inputs
+        With `resume`: compare what had been read of the inputs by digest too, not only by size and modification time.
     """
 
     read: ReadOptions
@@ -222,6 +226,8 @@ class BuildOptions:
     ray_address: str | None = None
     ray_parts: int | None = None
     scratch: str | os.PathLike[str] | None = None
+    resume: bool = False
+    verify_inputs: bool = False
 
     def __post_init__(self) -> None:
         _settle(self, "n", lengths(self.n))
@@ -245,8 +251,12 @@ class BuildOptions:
         _optional("--shards", self.shards, 1, MAX_SHARDS)
         _integer("--tiers", self.tiers, 1, 2)
         _optional("--threads", self.threads, 1, 4096)
-        for option in ("force", "accept_overfull", "spool", "demo"):
+        for option in ("force", "accept_overfull", "spool", "demo", "resume", "verify_inputs"):
             _switch(f"--{option.replace('_', '-')}", getattr(self, option))
+        if self.verify_inputs and not self.resume:
+            raise UsageError("--verify-inputs: it goes with --resume; a build from the start reads all inputs anyway")
+        if self.resume and self.engine == "ray":
+            raise UsageError("--engine ray, --resume: on Ray, lost workers are replaced and no state is kept; give one of them")
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise UsageError(f"--name: {self.name!r} is not possible; a string with something in it")
         if self.memory is not None:

@@ -90,6 +90,36 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// An unfinished build is there, and nothing was said of it.
+    #[error("{}: holds an unfinished build ({progress}); --resume continues it, removing this folder gives it up", path.display())]
+    Unfinished {
+        /// The folder of its state.
+        path: PathBuf,
+        /// How far it has come.
+        progress: String,
+    },
+
+    /// An unfinished build was begun with other inputs or settings.
+    #[error(
+        "{}: the unfinished build here cannot be continued: {changes}; give what it was begun with, or remove this folder to \
+         start anew", path.display()
+    )]
+    Changed {
+        /// The folder of its state.
+        path: PathBuf,
+        /// What differs.
+        changes: String,
+    },
+
+    /// The state of an unfinished build is not what it has to be.
+    #[error("{}: the unfinished build cannot be continued: {why}; remove its folder to start anew", path.display())]
+    StateDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+
     /// A file of an index is not what it has to be.
     #[error("{}: damaged index file: {why}; restore it from a copy or build the index again", path.display())]
     Damaged {
@@ -182,12 +212,12 @@ pub enum Error {
     },
 
     /// The disk is full.
-    #[error("{}: the disk is full ({} needed for the whole index, {} free); nothing was replaced, temporary files are removed", path.display(),
+    #[error("{}: the disk is full ({} needed in all, {} free); nothing was replaced, and what was half written is removed", path.display(),
         human_bytes(*needed as f64), human_bytes(*free as f64))]
     DiskFull {
         /// Where.
         path: PathBuf,
-        /// Bytes the whole index needs.
+        /// Bytes that the whole index, and its checkpoints, need.
         needed: u64,
         /// Bytes free.
         free: u64,
@@ -256,9 +286,12 @@ impl Error {
             | Error::Option { .. }
             | Error::ReadOnce { .. }
             | Error::Exists { .. }
+            | Error::Unfinished { .. }
+            | Error::Changed { .. }
             | Error::OutputUnusable { .. } => Category::Usage,
             Error::NoIndex { .. }
             | Error::Damaged { .. }
+            | Error::StateDamaged { .. }
             | Error::Replaced { .. }
             | Error::Plan { .. }
             | Error::Unmergeable { .. }

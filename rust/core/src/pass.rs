@@ -1,8 +1,11 @@
 //! One pass over a corpus with several threads, while the caller's thread reports progress and listens for a stop.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -51,23 +54,84 @@ impl Progress {
 /// Called about twenty times a second on the caller's thread; `Break` stops the work.
 pub type Tick<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
+/// Something to be done now and then during a pass, while no thread is at a block.
+pub trait Rest {
+    /// Whether it is time.
+    fn due(&mut self) -> bool;
+    /// All threads rest between two blocks, and have settled what they had.
+    fn at_rest(&mut self, corpus: &Corpus, tick: Tick<'_>) -> Result<()>;
+    /// The threads are at work again.
+    fn after(&mut self, tick: Tick<'_>) -> Result<()>;
+}
+
 /// A thread's view of a pass.
 pub struct Pass<'a> {
     corpus: &'a Corpus,
     documents: AtomicU64,
     ngrams: AtomicU64,
     stop: AtomicBool,
+    /// Threads are to rest at their next block.
+    pause: AtomicBool,
+    resting: Mutex<usize>,
+    go_on: Condvar,
+    finished: AtomicUsize,
+    caller: std::thread::Thread,
 }
 
 impl Pass<'_> {
     /// Calls `each` with block after block until none is left or the work is to stop; it returns the documents and n-grams it had.
     pub fn for_each_block(&self, mut each: impl FnMut(&mut Block, &Corpus) -> (u64, u64)) {
+        self.for_each_block_settling(&mut (), |(), block, corpus| each(block, corpus), |()| {});
+    }
+
+    /// [`Pass::for_each_block`] for a pass with rests: `settle` puts what the thread has collected in `state` to where the one who
+    /// rests finds it, before each rest and at the end.
+    pub fn for_each_block_settling<S>(
+        &self,
+        state: &mut S,
+        mut each: impl FnMut(&mut S, &mut Block, &Corpus) -> (u64, u64),
+        mut settle: impl FnMut(&mut S),
+    ) {
         let mut block = Block::new();
-        while !self.stop.load(Relaxed) && self.corpus.next_block(&mut block) {
-            let (documents, ngrams) = each(&mut block, self.corpus);
+        loop {
+            if self.pause.load(Acquire) {
+                settle(state);
+                self.rest();
+            }
+            if self.stop.load(Relaxed) || !self.corpus.next_block(&mut block) {
+                break;
+            }
+            let (documents, ngrams) = each(state, &mut block, self.corpus);
             self.documents.fetch_add(documents, Relaxed);
             self.ngrams.fetch_add(ngrams, Relaxed);
         }
+        settle(state);
+    }
+
+    fn resting(&self) -> MutexGuard<'_, usize> {
+        self.resting.lock().unwrap_or_else(|p| p.into_inner())
+    }
+
+    fn rest(&self) {
+        let mut resting = self.resting();
+        *resting += 1;
+        self.caller.unpark();
+        while self.pause.load(Acquire) {
+            resting = self.go_on.wait(resting).unwrap_or_else(|p| p.into_inner());
+        }
+        *resting -= 1;
+    }
+
+    /// Ends a pause.
+    fn resume(&self) {
+        let _resting = self.resting();
+        self.pause.store(false, Relaxed);
+        self.go_on.notify_all();
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Relaxed);
+        self.corpus.stop();
     }
 }
 
@@ -75,43 +139,90 @@ impl Pass<'_> {
 pub fn run<T: Send>(
     corpus: &Corpus,
     threads: usize,
-    mut progress: Progress,
+    progress: Progress,
     fill: &dyn Fn(u64) -> Option<f64>,
     tick: Tick<'_>,
     work: impl Fn(&Pass<'_>) -> T + Sync,
 ) -> Result<Vec<T>> {
+    run_with_rests(corpus, threads, progress, fill, tick, None, work)
+}
+
+/// [`run`], which now and then has all threads rest. What has been done of the pass already is in `progress`.
+pub fn run_with_rests<T: Send>(
+    corpus: &Corpus,
+    threads: usize,
+    mut progress: Progress,
+    fill: &dyn Fn(u64) -> Option<f64>,
+    tick: Tick<'_>,
+    mut rest: Option<&mut dyn Rest>,
+    work: impl Fn(&Pass<'_>) -> T + Sync,
+) -> Result<Vec<T>> {
     let pass = Pass {
         corpus,
-        documents: AtomicU64::new(0),
-        ngrams: AtomicU64::new(0),
+        documents: AtomicU64::new(progress.documents),
+        ngrams: AtomicU64::new(progress.ngrams),
         stop: AtomicBool::new(false),
+        pause: AtomicBool::new(false),
+        resting: Mutex::new(0),
+        go_on: Condvar::new(),
+        finished: AtomicUsize::new(0),
+        caller: std::thread::current(),
     };
-    let finished = AtomicUsize::new(0);
     let started = Instant::now();
-    let caller = std::thread::current();
+    let mut failure = None;
     let results = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads)
             .map(|_| {
-                let (pass, work, finished, caller) = (&pass, &work, &finished, caller.clone());
+                let (pass, work) = (&pass, &work);
                 scope.spawn(move || {
                     let _end = WhenDropped(|| {
-                        finished.fetch_add(1, Relaxed);
-                        caller.unpark();
+                        pass.finished.fetch_add(1, AcqRel);
+                        pass.caller.unpark();
                     });
                     work(pass)
                 })
             })
             .collect();
-        while finished.load(Relaxed) < threads.len() {
-            std::thread::park_timeout(TICK);
+        let finished = || pass.finished.load(Acquire);
+        let mut tick = |_: &Progress| {
             progress.documents = pass.documents.load(Relaxed);
             progress.ngrams = pass.ngrams.load(Relaxed);
             progress.bytes_done = corpus.bytes_read();
             progress.fill = fill(progress.ngrams);
             progress.seconds = started.elapsed().as_secs_f64();
-            if tick(&progress) == ControlFlow::Break(()) {
-                pass.stop.store(true, Relaxed);
-                corpus.stop();
+            let outcome = tick(&progress);
+            if outcome.is_break() {
+                pass.stop();
+            }
+            outcome
+        };
+        while finished() < threads.len() {
+            std::thread::park_timeout(TICK);
+            if tick(&Progress::default()).is_break() || failure.is_some() {
+                continue;
+            }
+            if let Some(rest) = &mut rest
+                && rest.due()
+                && !corpus.failed()
+            {
+                pass.pause.store(true, Relaxed);
+                while *pass.resting() + finished() < threads.len() {
+                    std::thread::park_timeout(TICK);
+                    let _ = tick(&Progress::default());
+                }
+                let wanted = finished() < threads.len() && !pass.stop.load(Relaxed);
+                let mut outcome = Ok(());
+                if wanted {
+                    outcome = rest.at_rest(corpus, &mut tick);
+                }
+                pass.resume();
+                if wanted && outcome.is_ok() {
+                    outcome = rest.after(&mut tick);
+                }
+                if let Err(error) = outcome {
+                    pass.stop();
+                    failure = Some(error);
+                }
             }
         }
         threads
@@ -123,10 +234,11 @@ pub fn run<T: Send>(
             })
             .collect()
     });
-    if pass.stop.load(Relaxed) {
-        return Err(Error::Interrupted);
+    match failure {
+        Some(error) => Err(error),
+        None if pass.stop.load(Relaxed) => Err(Error::Interrupted),
+        None => Ok(results),
     }
-    Ok(results)
 }
 
 /// Blocks that a thread works on before [`next_in_order`] hands results over.

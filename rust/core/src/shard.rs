@@ -184,6 +184,24 @@ impl ShardWriter {
         })
     }
 
+    /// Opens a file again that another writer has begun.
+    pub fn reopen(path: &Path) -> Result<ShardWriter> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(Error::io(path, "open"))?;
+        Ok(ShardWriter {
+            path: path.to_path_buf(),
+            file,
+        })
+    }
+
+    /// Reads payload bytes at `offset`.
+    pub fn read(&self, offset: u64, payload: &mut [u8]) -> Result<()> {
+        read_at(&self.file, payload, PAYLOAD_OFFSET + offset).map_err(Error::io(&self.path, "read"))
+    }
+
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -262,6 +280,28 @@ fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
                 &bytes[done..],
                 offset + done as u64,
             )?;
+        }
+        Ok(())
+    }
+}
+
+/// Positioned read of all of `bytes`.
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while done < bytes.len() {
+            let got = std::os::windows::fs::FileExt::seek_read(
+                file,
+                &mut bytes[done..],
+                offset + done as u64,
+            )?;
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            done += got;
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ impl<const BITS: u32> Registers<BITS> {
 /// The alphabet of base64: ranks are at most 51 and have one character each.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-impl Serialize for KeptSketch {
+impl<const BITS: u32> Serialize for Registers<BITS> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let digits = self
             .0
@@ -90,7 +90,7 @@ impl Serialize for KeptSketch {
     }
 }
 
-impl<'de> Deserialize<'de> for KeptSketch {
+impl<'de, const BITS: u32> Deserialize<'de> for Registers<BITS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let rank = |digit: u8| DIGITS.iter().position(|&each| each == digit);
@@ -193,5 +193,9 @@ mod tests {
         b.insert(&keys[20_000..]);
         a.merge(&b);
         assert_eq!(a.registers(), once.registers());
+        let text = serde_json::to_string(&a).expect("text");
+        let again: Sketch = serde_json::from_str(&text).expect("the same registers");
+        assert_eq!((again, text.len()), (a, REGISTERS + 2));
+        assert!(serde_json::from_str::<Sketch>("\"##\"").is_err());
     }
 }

@@ -137,6 +137,12 @@ pub fn merge_indexes(
     finish(py, watch, outcome)
 }
 
+/// The folder of the unfinished build of `out`, if there is one that ``--resume`` continues.
+#[pyfunction]
+pub fn unfinished(out: PathBuf) -> Option<String> {
+    build::unfinished(&out).map(|folder| folder.display().to_string())
+}
+
 fn finish(
     py: Python<'_>,
     mut watch: Watch,

@@ -90,5 +90,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build::count, module)?)?;
     module.add_function(wrap_pyfunction!(build::layout, module)?)?;
     module.add_function(wrap_pyfunction!(decontaminate::container_of, module)?)?;
+    module.add_function(wrap_pyfunction!(build::unfinished, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)
 }

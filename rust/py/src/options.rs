@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ngramscope_core::build::{BuildOptions, Layout, MergeOptions};
+use ngramscope_core::build::{BuildOptions, Layout, MergeOptions, Resume};
 use ngramscope_core::decontaminate::{Cut, CutOut, Mode, Settings, Thresholds, Unit, UnitRule};
 use ngramscope_core::filter::FilterKind;
 use ngramscope_core::manifest::{Manifest, PartOf};
@@ -182,6 +182,8 @@ pub struct BuildArguments {
     plan: Option<PathBuf>,
     like: Option<PathBuf>,
     part: Option<(u32, u32)>,
+    resume: bool,
+    verify_inputs: bool,
 }
 
 impl BuildArguments {
@@ -211,6 +213,10 @@ impl BuildArguments {
             layout: layout.transpose().map_err(|error| to_python(py, error))?,
             part: self.part.map(|(part, of)| PartOf { part, of }),
             read: self.read.to_core(rule.mode == WordMode::Ids),
+            resume: self.resume.then(|| Resume {
+                verify_inputs: self.verify_inputs,
+                ..Resume::default()
+            }),
             rule,
         })
     }

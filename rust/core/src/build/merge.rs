@@ -54,14 +54,14 @@ pub fn merge(
         check_complete(&parts)?;
     }
     let first = &parts[0].manifest;
-    let mut assembly = Assembly::open(out, options.force, options.threads)?;
+    let mut assembly = Assembly::open(out, options.force, options.threads, None)?;
     let plan = Plan::of_layout(&Layout::of_index(first), options.memory);
     let threads = assembly.threads;
     let filled = assembly.fill(
         &plan,
         options.accept_overfull,
         tick,
-        |ranges, pass, tick| {
+        |ranges, pass, _, tick| {
             unite(&parts, &plan, ranges, pass, threads, tick)?;
             let total = |set: &SetPlan| {
                 let sets = || parts.iter().filter_map(|part| part.key_set(set.n));

@@ -6,14 +6,18 @@
 //! then:           sync ─▶ rename shards ─▶ rename index.json (the commit) ─▶ remove what the old index.json named
 //! ```
 
+mod checkpoint;
 mod distinct;
 mod insert;
 mod layout;
 mod merge;
 mod output;
+mod partial;
 mod plan;
+mod state;
 mod walk;
 mod write;
+mod written;
 
 use std::path::Path;
 use std::time::Instant;
@@ -26,18 +30,21 @@ use crate::manifest::{
     Counts, FORMAT_NAME, KeySet, Manifest, PartOf, ReadingSettings, WordSettings,
 };
 use crate::pass::{self, Tick};
-use crate::read::{ReadOptions, ReadReport, Source};
+use crate::read::{InputFile, ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
 use crate::sketch::Sketch;
 use crate::tokenize::WordRule;
 
 pub use layout::{Layout, PLAN_FORMAT, PLAN_VERSION, SetLayout};
 pub use merge::{MergeOptions, merge};
+pub use partial::unfinished;
 pub use plan::{MAX_SHARDS, MINIMUM_MEMORY};
 
 use insert::Ranges;
 use output::Output;
+use partial::Partial;
 use plan::Plan;
+use state::{Commit, Planned};
 use walk::Inserted;
 use write::Writer;
 
@@ -78,6 +85,27 @@ pub struct BuildOptions {
     pub part: Option<PartOf>,
     /// How to read.
     pub read: ReadOptions,
+    /// Keep what has been done in `OUT.partial` while the build is unfinished, and go on from there; `None`: an interrupted build
+    /// leaves nothing.
+    pub resume: Option<Resume>,
+}
+
+/// How an unfinished build is kept and continued.
+#[derive(Clone, Debug)]
+pub struct Resume {
+    /// Compare what had been read of the inputs with its digests, not only their sizes and times.
+    pub verify_inputs: bool,
+    /// The interval between two checkpoints is at least so many times what the last one took: they take less than one part in so many.
+    pub interval: f64,
+}
+
+impl Default for Resume {
+    fn default() -> Resume {
+        Resume {
+            verify_inputs: false,
+            interval: 20.0,
+        }
+    }
 }
 
 /// Seconds of each phase.
@@ -108,13 +136,16 @@ pub struct BuildSummary {
     pub index_bytes: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
-    /// Times.
+    /// Where the unfinished build was that this one has continued.
+    pub resumed: Option<String>,
+    /// Times, of this process alone.
     pub seconds: Seconds,
 }
 
 /// Builds an index of `sources` in the folder `out`.
 ///
-/// Either the whole index appears under `out`, or `out` is as it was before. Errors of the sources are those of the first bad record
+/// Either the whole index appears under `out`, or `out` is as it was before; with [`BuildOptions::resume`] the folder `OUT.partial` holds
+/// an unfinished build, which the same call continues, and without, such a folder is an error. Errors of the sources are those of the first bad record
 /// in file and line order, whatever the threads.
 pub fn build(
     sources: Vec<Source>,
@@ -138,28 +169,42 @@ pub fn build(
         Some(part) => part.choose(sources)?,
         None => sources,
     };
-    let mut assembly = Assembly::open(out, options.force, options.threads)?;
+    let (sources, partial, stale) = match &options.resume {
+        Some(resume) => {
+            let files = only_files(sources)?;
+            let partial = Partial::open(out, &options, resume, &files)?;
+            let files = partial.in_order(files);
+            if resume.verify_inputs {
+                partial.verify_inputs(&files, pass::threads(options.threads), tick)?;
+            }
+            if let Some(complete) = complete(&partial, out)? {
+                partial.finish();
+                return Ok(complete);
+            }
+            let sources = files.into_iter().map(Source::File).collect();
+            (sources, Some(partial), Vec::new())
+        }
+        None => (sources, None, Partial::refuse(out)?),
+    };
+    let mut assembly = Assembly::open(out, options.force, options.threads, partial)?;
+    assembly.stale.extend(stale);
     let sources = output::Rereadable::new(sources, options.spool, &assembly.output, tick)?;
+    let state = assembly.partial.as_ref().map(Partial::state);
     let mut walk = walk::Walk {
         sources: &sources,
         options: &options,
         threads: assembly.threads,
-        report: None,
+        report: state.and_then(|state| state.report.clone()),
     };
-    let counted = if options.expected_ngrams.is_none() && options.layout.is_none() {
-        sources.require_rereadable(
-            "the number of distinct n-grams is counted in a first reading: give --expected-ngrams",
-        )?;
-        let begun = Instant::now();
-        let counted = walk.count(tick)?;
-        assembly.seconds.count = begun.elapsed().as_secs_f64();
-        Some(counted)
-    } else {
-        None
-    };
-    let plan = match &options.layout {
-        Some(layout) => Plan::of_layout(layout, options.memory),
-        None => Plan::new(&options, counted.as_deref())?,
+    let plan = match state.and_then(|state| state.planned.as_ref()) {
+        Some(planned) => {
+            let plan = Plan::of_layout(&planned.layout, Some(planned.memory));
+            if state.is_some_and(|state| (state.passes as usize) < plan.passes.len()) {
+                plan.check_memory(options.memory)?;
+            }
+            plan
+        }
+        None => plan_of(&options, &sources, &mut walk, &mut assembly, tick)?,
     };
     if plan.passes.len() > 1 {
         sources.require_rereadable(&format!(
@@ -171,11 +216,97 @@ pub fn build(
         &plan,
         options.accept_overfull,
         tick,
-        |ranges, pass, tick| walk.insert(&plan, ranges, pass, tick),
+        |ranges, pass, mut partial, tick| {
+            let inserted = walk.insert(&plan, ranges, pass, partial.as_deref_mut(), tick)?;
+            if let Some(partial) = partial {
+                partial.note(|state| state.report.clone_from(&walk.report));
+            }
+            Ok(inserted)
+        },
     )?;
     let report = walk.report.take().unwrap_or_default();
     let manifest = manifest(&options, &report, filled.words);
     assembly.commit(filled, manifest, report, tick)
+}
+
+/// Chooses the geometry, which may need a first pass.
+fn plan_of(
+    options: &BuildOptions,
+    sources: &output::Rereadable,
+    walk: &mut walk::Walk<'_>,
+    assembly: &mut Assembly,
+    tick: Tick<'_>,
+) -> Result<Plan> {
+    let plan = match &options.layout {
+        Some(layout) => Plan::of_layout(layout, options.memory),
+        None if options.expected_ngrams.is_some() => Plan::new(options, None)?,
+        None => {
+            sources.require_rereadable(
+                "the number of distinct n-grams is counted in a first reading: give --expected-ngrams",
+            )?;
+            let begun = Instant::now();
+            let counted = walk.count(assembly.partial.as_mut(), tick)?;
+            assembly.seconds.count = begun.elapsed().as_secs_f64();
+            Plan::new(options, Some(&counted))?
+        }
+    };
+    if let Some(partial) = &mut assembly.partial {
+        let planned = Planned {
+            layout: Layout::of_plan(&plan, options),
+            memory: plan.memory,
+        };
+        partial.save(|state| {
+            state.planned = Some(planned);
+            state.report.clone_from(&walk.report);
+            state.checkpoint = None;
+        })?;
+    }
+    Ok(plan)
+}
+
+/// The sources, if all can be read again after a stop.
+fn only_files(sources: Vec<Source>) -> Result<Vec<InputFile>> {
+    let file = |source| {
+        match source {
+        Source::File(file) => Ok(file),
+        Source::Remote(remote) => Err(Error::Option {
+            option: "--resume",
+            value: remote.name().to_owned(),
+            advice: "what comes over a network may change between two runs without being noticed; fetch it to files first"
+                .into(),
+        }),
+        Source::Stream(name, _) => Err(Error::Option {
+            option: "--resume",
+            value: name,
+            advice: "what can be read only once cannot be read again after a stop (--spool does not help: the copy would be \
+                     unfinished too); write it to a file first"
+                .into(),
+        }),
+    }
+    };
+    sources.into_iter().map(file).collect()
+}
+
+/// What came out of a build that was interrupted between its last step and the removal of its state.
+fn complete(partial: &Partial, out: &Path) -> Result<Option<BuildSummary>> {
+    let state = partial.state();
+    let Some(commit) = &state.commit else {
+        return Ok(None);
+    };
+    let manifest = match Manifest::read(out) {
+        Ok(manifest) if manifest.content_id == commit.content_id => manifest,
+        _ => return Ok(None),
+    };
+    let shards = manifest.sets.iter().flat_map(|set| &set.shards);
+    Ok(Some(BuildSummary {
+        index_bytes: shards.map(|shard| shard.bytes).sum(),
+        manifest,
+        report: state.report.clone().unwrap_or_default(),
+        passes: state.passes,
+        warnings: Vec::new(),
+        resumed: Some(state.progress()),
+        seconds: Seconds::default(),
+    }))
 }
 
 /// The geometry that a build of `sources` would have, and what it would take.
@@ -208,7 +339,7 @@ pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Res
             threads: pass::threads(options.threads),
             report: None,
         };
-        let counted = walk.count(tick)?;
+        let counted = walk.count(None, tick)?;
         report = walk.report;
         Some(counted)
     } else {
@@ -238,7 +369,7 @@ pub fn count(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Re
         threads: pass::threads(options.threads),
         report: None,
     };
-    walk.count(tick)
+    walk.count(None, tick)
 }
 
 /// The geometry that a build of a corpus would have, from the sketches of its parts.
@@ -255,14 +386,26 @@ pub fn layout(parts: &[Vec<Sketch>], options: &BuildOptions) -> Result<Layout> {
 
 /// An error when no index can be built in the folder `out`, without the work of building one; returns what the user should know.
 pub fn check_output(out: &Path, force: bool) -> Result<Vec<String>> {
-    Ok(Output::open(out, force)?.stale_files())
+    let mut stale = Partial::refuse(out)?;
+    stale.extend(Output::open(out, force)?.stale_files());
+    Ok(removed(&stale).into_iter().collect())
+}
+
+/// What the user should know of files that an unfinished build had left and that are gone now.
+fn removed(stale: &[String]) -> Option<String> {
+    let list = stale.join(", ");
+    (!stale.is_empty()).then(|| format!("removed what an unfinished build had left: {list}"))
 }
 
 /// What every way to an index has in common: ranges are filled pass by pass, written, described and committed.
 struct Assembly {
     output: Output,
+    partial: Option<Partial>,
     threads: usize,
+    /// Files that an unfinished build had left and that are gone now.
+    stale: Vec<String>,
     warnings: Vec<String>,
+    resumed: Option<String>,
     seconds: Seconds,
     started: Instant,
 }
@@ -276,12 +419,28 @@ struct Filled<'a> {
 }
 
 impl Assembly {
-    fn open(out: &Path, force: bool, threads: Option<usize>) -> Result<Assembly> {
+    fn open(
+        out: &Path,
+        force: bool,
+        threads: Option<usize>,
+        mut partial: Option<Partial>,
+    ) -> Result<Assembly> {
         let mut output = Output::open(out, force)?;
+        let mut stale = output.stale_files();
+        let mut resumed = None;
+        if let Some(partial) = &mut partial {
+            partial.check_place(out)?;
+            stale.extend(partial.stale_files());
+            let state = partial.state();
+            resumed = (!state.is_empty()).then(|| state.progress());
+        }
         Ok(Assembly {
             threads: pass::threads(threads),
-            warnings: output.stale_files(),
             output,
+            partial,
+            stale,
+            warnings: Vec::new(),
+            resumed,
             seconds: Seconds::default(),
             started: Instant::now(),
         })
@@ -292,22 +451,47 @@ impl Assembly {
         plan: &'p Plan,
         accept_overfull: bool,
         tick: Tick<'_>,
-        mut fill: impl FnMut(&Ranges, u32, Tick<'_>) -> Result<Inserted>,
+        mut fill: impl FnMut(&Ranges, u32, Option<&mut Partial>, Tick<'_>) -> Result<Inserted>,
     ) -> Result<Filled<'p>> {
-        plan.check_room(self.output.folder())?;
+        let out = self.output.folder();
+        plan.check_room(out, self.partial.as_ref().map(Partial::bytes))?;
         self.warnings.extend(plan.announcements());
-        let mut writer = Writer::new(plan, &self.output)?;
-        let mut inserted = None;
-        for (number, pass) in (1..).zip(&plan.passes) {
+        let mut done = 0;
+        let mut inserted = Inserted::default();
+        let mut writer = match &self.partial {
+            None => Writer::new(plan, out, &|name, _| self.output.temporary(&name))?,
+            Some(partial) => {
+                let state = partial.state();
+                let place = |name: String, number| partial.shard(&name, number, out);
+                done = state.passes;
+                if done == 0 {
+                    Writer::new(plan, out, &place)?
+                } else {
+                    inserted = state.inserted.clone();
+                    let written = (done, &state.written);
+                    Writer::reopen(plan, out, &place, written, self.threads, tick)?
+                }
+            }
+        };
+        for (number, pass) in (1..).zip(&plan.passes).skip(done as usize) {
             let begun = Instant::now();
             let ranges = Ranges::new(plan, pass)?;
-            inserted = Some(fill(&ranges, number, tick)?);
+            inserted = fill(&ranges, number, self.partial.as_mut(), tick)?;
             let written = Instant::now();
             self.seconds.insert += (written - begun).as_secs_f64();
-            writer.write(ranges, self.threads, number, tick)?;
+            writer.write(&ranges, false, self.threads, number, tick)?;
             self.seconds.write += written.elapsed().as_secs_f64();
+            if let Some(partial) = &mut self.partial {
+                writer.sync(tick)?;
+                let written = writer.written()?;
+                partial.save(|state| {
+                    state.passes = number;
+                    state.inserted = inserted.clone();
+                    state.written = written;
+                    state.checkpoint = None;
+                })?;
+            }
         }
-        let inserted = inserted.expect("a plan has at least one pass");
         let words = inserted.words;
         let sets = writer.finish(inserted)?;
         for set in sets.iter().filter(|set| set.overfull) {
@@ -339,19 +523,31 @@ impl Assembly {
         manifest.seal()?;
         let begun = Instant::now();
         filled.writer.sync(tick)?;
-        self.output.commit(&manifest, &filled.writer.paths())?;
+        let shards = manifest.sets.iter().flat_map(|set| &set.shards);
+        let files: Vec<String> = shards.clone().map(|shard| shard.file.clone()).collect();
+        let index_bytes = shards.map(|shard| shard.bytes).sum();
+        if let Some(partial) = &mut self.partial {
+            let content_id = manifest.content_id.clone();
+            partial.save(|state| state.commit = Some(Commit { content_id, files }))?;
+        }
+        self.stale
+            .extend(self.output.commit(&manifest, &filled.writer.paths())?);
+        if let Some(partial) = self.partial {
+            partial.finish();
+        }
         self.seconds.sync = begun.elapsed().as_secs_f64();
         self.seconds.total = self.started.elapsed().as_secs_f64();
         if manifest.sets.iter().all(|set| set.occurrences == 0) {
             self.warnings.push("the index is EMPTY: no document has an n-gram of these lengths, so every candidate will have an overlap of 0".into());
         }
-        let shards = manifest.sets.iter().flat_map(|set| &set.shards);
+        self.warnings.splice(0..0, removed(&self.stale));
         Ok(BuildSummary {
-            index_bytes: shards.map(|shard| shard.bytes).sum(),
+            index_bytes,
             manifest,
             report,
             passes: filled.passes,
             warnings: self.warnings,
+            resumed: self.resumed,
             seconds: self.seconds,
         })
     }

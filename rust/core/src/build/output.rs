@@ -14,8 +14,8 @@ use crate::read::{InputFile, Remote, Source};
 
 use crate::pass::{Progress, Tick};
 
-const LOCK_NAME: &str = ".lock";
-const TEMPORARY_PREFIX: &str = ".tmp-";
+pub const LOCK_NAME: &str = ".lock";
+pub const TEMPORARY_PREFIX: &str = ".tmp-";
 
 /// The output folder, locked. Unless committed, everything made here is removed again.
 pub struct Output {
@@ -85,15 +85,9 @@ impl Output {
         Ok(output)
     }
 
-    /// Tells of files that an earlier, killed build had left and that are gone now.
+    /// Names of files that an earlier, killed build had left and that are gone now.
     pub fn stale_files(&mut self) -> Vec<String> {
-        let stale = std::mem::take(&mut self.stale);
-        let list = stale.join(", ");
-        if stale.is_empty() {
-            Vec::new()
-        } else {
-            vec![format!("removed what an unfinished build had left: {list}")]
-        }
+        std::mem::take(&mut self.stale)
     }
 
     /// The folder.
@@ -107,8 +101,13 @@ impl Output {
             .join(format!("{TEMPORARY_PREFIX}{}-{what}", std::process::id()))
     }
 
-    /// Gives all files their final names, the manifest last, and removes those of the index that was replaced.
-    pub fn commit(&mut self, manifest: &Manifest, temporary_shards: &[PathBuf]) -> Result<()> {
+    /// Gives all files their final names, the manifest last, and removes those of the index that was replaced. Returns the names of
+    /// shards that no index has named, which a build had left that was killed in its last step: they are gone too.
+    pub fn commit(
+        &mut self,
+        manifest: &Manifest,
+        temporary_shards: &[PathBuf],
+    ) -> Result<Vec<String>> {
         let old = Manifest::read(&self.folder)
             .map(|old| old.shard_paths(&self.folder))
             .unwrap_or_default();
@@ -133,10 +132,32 @@ impl Output {
         sync_folder(&self.folder);
         self.committed = true;
         // Readers that still map the old files keep them; a file that cannot be removed now does no harm.
-        old.iter()
-            .filter(|path| !new.contains(path))
-            .for_each(|path| drop(fs::remove_file(path)));
-        Ok(())
+        let mut orphans = Vec::new();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let (path, name) = (
+                entry.path(),
+                entry.file_name().to_string_lossy().into_owned(),
+            );
+            if is_shard_name(&name) && !new.contains(&path) && fs::remove_file(&path).is_ok() {
+                orphans.extend((!old.contains(&path)).then_some(name));
+            }
+        }
+        Ok(orphans)
+    }
+}
+
+/// Whether a name is one that [`Manifest::seal`] gives: `n7-0000-of-0001-0123456789abcdef.ngs`.
+fn is_shard_name(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('-').collect();
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match parts[..] {
+        [n, shard, "of", shards, id] => {
+            n.strip_prefix('n').is_some_and(number)
+                && number(shard)
+                && number(shards)
+                && id.strip_suffix(".ngs").is_some_and(|id| id.len() == 16)
+        }
+        _ => false,
     }
 }
 
@@ -165,7 +186,7 @@ impl Drop for Output {
 }
 
 /// Takes the folder's lock file or says who cannot.
-fn lock(folder: &Path) -> Result<File> {
+pub fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK_NAME);
     loop {
         let file = File::options()
@@ -202,7 +223,7 @@ fn still_there(_file: &File, path: &Path) -> bool {
 }
 
 /// Makes renames durable. Not every system can sync a folder; then the renames are as durable as the system makes them.
-fn sync_folder(folder: &Path) {
+pub fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

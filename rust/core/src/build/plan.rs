@@ -29,6 +29,7 @@ pub const MAX_SHARDS: u32 = 9999;
 const EXACT_BYTES_PER_KEY: u64 = 32;
 
 /// One set of keys to make.
+#[derive(Clone)]
 pub struct SetPlan {
     pub n: u32,
     pub kind: FilterKind,
@@ -40,6 +41,7 @@ pub struct SetPlan {
 }
 
 /// A contiguous range of one set's blocks held in memory during a pass.
+#[derive(Clone)]
 pub struct Window {
     /// Index in [`Plan::sets`].
     pub set: usize,
@@ -184,12 +186,84 @@ impl Plan {
         plan
     }
 
-    /// An error when the disk of the folder `out` or the memory lacks room.
-    pub fn check_room(&self, out: &Path) -> Result<()> {
-        let sizes: Vec<String> = self.sets.iter().map(SetPlan::describe).collect();
+    /// What a checkpoint of a pass holds: its ranges, each in one file.
+    pub fn of_pass(&self, pass: u32) -> Plan {
+        let windows = &self.passes[pass as usize - 1];
+        let set = |(index, set): (usize, &SetPlan)| SetPlan {
+            shards: windows
+                .iter()
+                .filter(|window| window.set == index)
+                .map(|window| window.blocks.clone())
+                .collect(),
+            ..set.clone()
+        };
+        Plan {
+            sets: self.sets.iter().enumerate().map(set).collect(),
+            passes: vec![windows.clone()],
+            memory: self.memory,
+            target_rate: self.target_rate,
+            disk_bytes: self.disk_bytes + self.checkpoint_bytes(),
+        }
+    }
+
+    /// Bytes on disk that checkpoints take besides the index: the last one stays until the next is complete.
+    pub fn checkpoint_bytes(&self) -> u64 {
+        let bytes = |set: &SetPlan, share: f64| (set.disk_bytes() as f64 * share) as u64;
+        2 * self.largest_pass(bytes)
+    }
+
+    /// Bytes of memory that the largest pass takes.
+    pub fn pass_bytes(&self) -> u64 {
+        let bytes = |set: &SetPlan, share: f64| match set.kind {
+            FilterKind::Blocked => {
+                (set.geometry.blocks as f64 * share) as u64 * set.geometry.block_bytes()
+            }
+            FilterKind::Exact => (set.sizing.sized_for as f64 * share) as u64 * EXACT_BYTES_PER_KEY,
+        };
+        self.largest_pass(bytes)
+    }
+
+    /// The most that any pass has of something, told what a share of a set has.
+    fn largest_pass(&self, of_share: impl Fn(&SetPlan, f64) -> u64) -> u64 {
+        let of_window = |window: &Window| {
+            let set = &self.sets[window.set];
+            let blocks = window.blocks.end - window.blocks.start;
+            of_share(set, blocks as f64 / set.geometry.blocks as f64)
+        };
+        let passes = self.passes.iter();
+        let of_passes = passes.map(|pass| pass.iter().map(of_window).sum());
+        of_passes.max().unwrap_or(0)
+    }
+
+    /// An error when the passes, which were cut for another memory, need more than `asked`, or than there is.
+    pub fn check_memory(&self, asked: Option<u64>) -> Result<()> {
+        let needed = self.pass_bytes();
+        let available = asked.or_else(memory::available).unwrap_or(u64::MAX);
+        if needed <= available {
+            return Ok(());
+        }
+        Err(Error::NoRoom {
+            needed,
+            available,
+            place: if asked.is_some() { "--memory" } else { "memory" }.into(),
+            detail: "a block range of the unfinished build".into(),
+            advice: "give --memory as much, or remove the folder OUT.partial to start anew with smaller ranges".into(),
+        })
+    }
+
+    /// An error when the disk of the folder `out` or the memory lacks room. With checkpoints in a folder that has `partial` bytes
+    /// already, there must be room for both.
+    pub fn check_room(&self, out: &Path, partial: Option<u64>) -> Result<()> {
+        let mut sizes: Vec<String> = self.sets.iter().map(SetPlan::describe).collect();
+        let mut needed = self.disk_bytes;
+        if let Some(there) = partial {
+            let checkpoints = self.checkpoint_bytes();
+            sizes.push(format!("checkpoints: {}", human_bytes(checkpoints as f64)));
+            needed = needed.saturating_add(checkpoints).saturating_sub(there);
+        }
         let no_room = |available: u64, place: &str, advice: String| {
             Err(Error::NoRoom {
-                needed: self.disk_bytes,
+                needed,
                 available,
                 place: place.into(),
                 detail: sizes.join(", "),
@@ -198,7 +272,7 @@ impl Plan {
         };
         let memory = human_bytes(self.memory as f64);
         if let Some(free) = memory::disk_free(out)
-            && self.disk_bytes > free
+            && needed > free
         {
             let advice = format!(
                 "nothing was allocated ({memory} of memory would do, in {} passes); use another --out, a higher --filter-fpr, or a smaller corpus; without --expected-ngrams the distinct n-grams are counted first",
@@ -372,6 +446,17 @@ impl SetPlan {
             sizing,
             shards,
         })
+    }
+
+    /// Checksums of a shard that are known to come.
+    pub fn chunks(&self, shard: usize) -> u64 {
+        let blocks = &self.shards[shard];
+        match self.kind {
+            FilterKind::Blocked => {
+                ((blocks.end - blocks.start) * self.geometry.block_bytes()).div_ceil(CHUNK_BYTES)
+            }
+            FilterKind::Exact => 0,
+        }
     }
 
     /// Bytes on disk, about.

@@ -1,21 +1,27 @@
 //! The passes of a build over its sources: counting and inserting.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::filter::FilterKind;
 use crate::filter::math::blocked_fill;
 use crate::ngram::NgramHasher;
 use crate::pass::{self, Pass, Progress, Tick};
-use crate::read::{Corpus, ReadReport};
+use crate::read::{Block, Corpus, ReadReport};
 use crate::sketch::{KeptSketch, Sketch};
 use crate::tokenize::Tokenizer;
 
 use super::BuildOptions;
+use super::checkpoint::{Checkpoints, Held};
 use super::distinct::DocumentKeys;
-use super::insert::Ranges;
+use super::insert::{Buffers, Ranges};
 use super::output::Rereadable;
+use super::partial::Partial;
 use super::plan::Plan;
+use super::state::Checkpoint;
 
 /// Reads the sources, as often as asked.
 pub struct Walk<'a> {
@@ -27,6 +33,7 @@ pub struct Walk<'a> {
 }
 
 /// Totals of an inserting pass; every pass over the whole corpus has the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inserted {
     /// For each n.
     pub sets: Vec<InsertedKeys>,
@@ -34,12 +41,65 @@ pub struct Inserted {
 }
 
 /// Keys of one n that were inserted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InsertedKeys {
     pub occurrences: u64,
     /// Distinct n-grams of each document, summed up; counted for two tiers only.
     pub insertions: u64,
     /// Their sketch; `None` when a merged index has none.
     pub sketch: Option<KeptSketch>,
+}
+
+/// Where a thread's keys go.
+trait Sink {
+    fn keys(&mut self, set: usize, keys: &[u64]);
+    /// Puts what it has collected to where all threads' keys are.
+    fn settle(&mut self, totals: &mut Inserted);
+}
+
+/// Ranges that a thread fills, and sketches of what it has inserted.
+struct Filling<'a> {
+    buffers: Buffers<'a>,
+    sketches: Vec<KeptSketch>,
+}
+
+impl Sink for Filling<'_> {
+    fn keys(&mut self, set: usize, keys: &[u64]) {
+        self.sketches[set].insert(keys);
+        self.buffers.push(set, keys);
+    }
+
+    fn settle(&mut self, totals: &mut Inserted) {
+        self.buffers.flush();
+        for (total, own) in totals.sets.iter_mut().zip(&self.sketches) {
+            total.sketch.get_or_insert_default().merge(own);
+        }
+    }
+}
+
+/// Sketches of a thread, and of all threads.
+struct Counting<'a> {
+    own: Vec<Sketch>,
+    all: &'a Mutex<Vec<Sketch>>,
+}
+
+impl Sink for Counting<'_> {
+    fn keys(&mut self, set: usize, keys: &[u64]) {
+        self.own[set].insert(keys);
+    }
+
+    fn settle(&mut self, _totals: &mut Inserted) {
+        let mut all = lock(self.all);
+        all.iter_mut()
+            .zip(&self.own)
+            .for_each(|(all, own)| all.merge(own));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Text to keys on one thread.
@@ -95,57 +155,87 @@ impl Worker {
         *words += hasher.words();
     }
 
-    /// Feeds `emit` with the keys of block after block until none is left.
-    fn feed(&mut self, pass: &Pass<'_>, emit: &mut dyn FnMut(usize, &[u64])) {
-        pass.for_each_block(|block, corpus| {
-            let before: u64 = self.occurrences.iter().sum();
+    /// Feeds `sink` with the keys of block after block until none is left, and `totals` with what is counted.
+    fn feed(&mut self, pass: &Pass<'_>, sink: &mut dyn Sink, totals: &Mutex<Inserted>) {
+        let each = |(worker, sink): &mut (&mut Worker, &mut dyn Sink),
+                    block: &mut Block,
+                    corpus: &Corpus| {
+            let before: u64 = worker.occurrences.iter().sum();
             let mut documents = 0;
             block.for_each(corpus, |record| {
                 if let Ok(text) = record.text {
                     documents += 1;
-                    self.document(text, &mut *emit);
+                    worker.document(text, |set, keys| sink.keys(set, keys));
                 }
             });
-            (documents, self.occurrences.iter().sum::<u64>() - before)
+            (documents, worker.occurrences.iter().sum::<u64>() - before)
+        };
+        pass.for_each_block_settling(&mut (self, sink), each, |(worker, sink)| {
+            let mut totals = lock(totals);
+            sink.settle(&mut totals);
+            worker.settle(&mut totals);
         });
+    }
+
+    /// Moves its counts to `totals`.
+    fn settle(&mut self, totals: &mut Inserted) {
+        totals.words += std::mem::take(&mut self.words);
+        for (set, total) in totals.sets.iter_mut().enumerate() {
+            total.occurrences += std::mem::take(&mut self.occurrences[set]);
+            total.insertions += std::mem::take(&mut self.insertions[set]);
+        }
     }
 }
 
 impl Walk<'_> {
-    /// Sketches the distinct n-grams of each n.
-    pub fn count(&mut self, tick: Tick<'_>) -> Result<Vec<Sketch>> {
+    /// Sketches the distinct n-grams of each n; what `partial` has of it is not counted again.
+    pub fn count(&mut self, partial: Option<&mut Partial>, tick: Tick<'_>) -> Result<Vec<Sketch>> {
         let ns = self.options.ns.len();
+        let start = partial.as_ref().and_then(|partial| partial.checkpoint());
+        let sketches = match &start {
+            Some(Checkpoint {
+                sketches: Some(sketches),
+                ..
+            }) => sketches.clone(),
+            _ => vec![Sketch::default(); ns],
+        };
+        let all = Mutex::new(sketches);
         let progress = Progress::of("count");
-        let sketches = self.pass(progress, false, &|_| None, tick, |documents| {
-            let mut sketches = vec![Sketch::default(); ns];
-            documents(&mut |set, keys: &[u64]| sketches[set].insert(keys));
-            sketches
-        })?;
-        let mut sketches = sketches.into_iter().map(|(sketch, _)| sketch);
-        let mut all = sketches
-            .next()
-            .unwrap_or_else(|| vec![Sketch::default(); ns]);
-        sketches.for_each(|more| {
-            all.iter_mut()
-                .zip(&more)
-                .for_each(|(sum, sketch)| sum.merge(sketch))
-        });
-        Ok(all)
+        let held = Held::Sketches(&all);
+        self.pass(
+            progress,
+            false,
+            &|_| None,
+            tick,
+            start,
+            partial,
+            held,
+            || Counting {
+                own: vec![Sketch::default(); ns],
+                all: &all,
+            },
+        )?;
+        Ok(all.into_inner().unwrap_or_else(|p| p.into_inner()))
     }
 
-    /// Inserts the n-grams that fall into `ranges`.
+    /// Inserts the n-grams that fall into `ranges`; what `partial` has of this pass is not inserted again.
     pub fn insert(
         &mut self,
         plan: &Plan,
         ranges: &Ranges,
         pass: u32,
+        partial: Option<&mut Partial>,
         tick: Tick<'_>,
     ) -> Result<Inserted> {
-        let progress = Progress {
+        let mut progress = Progress {
             pass,
             passes: plan.passes.len() as u32,
             ..Progress::of("insert")
         };
+        let start = partial.as_ref().and_then(|partial| partial.checkpoint());
+        if let (Some(partial), Some(start)) = (&partial, &start) {
+            partial.load(start, plan, ranges, self.threads, &mut progress, tick)?;
+        }
         let sets = plan.sets.len() as f64;
         let largest = plan
             .sets
@@ -158,69 +248,69 @@ impl Walk<'_> {
             Ok(()) => tick(progress),
             Err(_) => ControlFlow::Break(()),
         };
+        let cut = plan.of_pass(pass);
+        let held = Held::Ranges(&cut, ranges);
+        let sink = || Filling {
+            buffers: ranges.buffers(),
+            sketches: vec![KeptSketch::default(); plan.sets.len()],
+        };
         let by_document = self.options.tiers == 2;
-        let workers = self.pass(progress, by_document, &fill, &mut tick, |documents| {
-            let mut buffers = ranges.buffers();
-            let mut sketches = vec![KeptSketch::default(); plan.sets.len()];
-            documents(&mut |set, keys: &[u64]| {
-                sketches[set].insert(keys);
-                buffers.push(set, keys);
-            });
-            buffers.flush();
-            sketches
-        });
+        let inserted = self.pass(
+            progress,
+            by_document,
+            &fill,
+            &mut tick,
+            start,
+            partial,
+            held,
+            sink,
+        );
         // First what stopped the pass.
         ranges.check_memory()?;
-        let workers = workers?;
-        let total = |set: usize| {
-            let mut sketch = KeptSketch::default();
-            workers
-                .iter()
-                .for_each(|(sketches, _)| sketch.merge(&sketches[set]));
-            InsertedKeys {
-                occurrences: workers
-                    .iter()
-                    .map(|(_, worker)| worker.occurrences[set])
-                    .sum(),
-                insertions: workers
-                    .iter()
-                    .map(|(_, worker)| worker.insertions[set])
-                    .sum(),
-                sketch: Some(sketch),
-            }
-        };
-        Ok(Inserted {
-            sets: (0..plan.sets.len()).map(total).collect(),
-            words: workers.iter().map(|(_, worker)| worker.words).sum(),
-        })
+        inserted
     }
 
-    /// Runs `work` on every thread; it is given a function that feeds it the keys of all documents this thread gets.
-    fn pass<T: Send>(
+    /// Reads the sources from `start` on; every thread has a sink.
+    #[allow(clippy::too_many_arguments)] // each of the two passes sets them all
+    fn pass<S: Sink>(
         &mut self,
         progress: Progress,
         by_document: bool,
         fill: &dyn Fn(u64) -> Option<f64>,
         tick: Tick<'_>,
-        work: impl Fn(&mut dyn FnMut(&mut dyn FnMut(usize, &[u64]))) -> T + Sync,
-    ) -> Result<Vec<(T, Worker)>> {
+        start: Option<Checkpoint>,
+        partial: Option<&mut Partial>,
+        held: Held<'_>,
+        sink: impl Fn() -> S + Sync,
+    ) -> Result<Inserted> {
         let mut read = self.options.read.clone();
         read.parallel_files = self.threads;
         read.digests = self.report.is_none();
         read.stop = Default::default(); // one that a stopped build has left set would end this one too
-        let corpus = Corpus::open(self.sources.take()?, read)?;
+        let Checkpoint {
+            position, inserted, ..
+        } = start.unwrap_or_default();
+        let corpus = Corpus::open_at(self.sources.take()?, read, &position)?;
+        let mut totals = inserted;
+        totals
+            .sets
+            .resize_with(self.options.ns.len(), Default::default);
+        let totals = Mutex::new(totals);
         let progress = Progress {
             bytes_total: self.sources.total_bytes(),
+            documents: position.documents(),
+            ngrams: lock(&totals).sets.iter().map(|set| set.occurrences).sum(),
             ..progress
         };
-        let options = self.options;
-        let results = pass::run(&corpus, self.threads, progress, fill, tick, |pass| {
-            let mut worker = Worker::new(options, by_document);
-            let result = work(&mut |emit| worker.feed(pass, emit));
-            (result, worker)
+        let (options, threads) = (self.options, self.threads);
+        let mut checkpoints =
+            partial.map(|partial| Checkpoints::new(partial, held, &totals, threads));
+        let rest = checkpoints.as_mut().map(|each| each as &mut dyn pass::Rest);
+        pass::run_with_rests(&corpus, threads, progress, fill, tick, rest, |pass| {
+            Worker::new(options, by_document).feed(pass, &mut sink(), &totals);
         })?;
         let report = corpus.finish()?;
         self.report.get_or_insert(report);
-        Ok(results)
+        Ok(totals.into_inner().unwrap_or_else(|p| p.into_inner()))
     }
 }

@@ -19,34 +19,33 @@ use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
 use crate::sketch::KeptSketch;
 
 use super::insert::{MemoryRange, Ranges, Store};
-use super::output::Output;
-use super::plan::{Plan, SetPlan};
+use super::plan::{Plan, SetPlan, Window};
 use super::walk::{Inserted, InsertedKeys};
 use crate::pass::{Progress, Tick};
 
 /// Payload written at once: a stop is noticed between two such pieces.
-const PIECE_BYTES: u64 = 16 << 20;
+pub(super) const PIECE_BYTES: u64 = 16 << 20;
 /// A rate beyond this multiple of the wish is an error.
 const OVERFULL: f64 = 1.05;
 
 /// Writes all sets of a plan.
 pub struct Writer<'a> {
-    plan: &'a Plan,
-    folder: PathBuf,
-    shards: Vec<Vec<OpenShard>>,
+    pub(super) plan: &'a Plan,
+    pub(super) folder: PathBuf,
+    pub(super) shards: Vec<Vec<OpenShard>>,
     /// By set and tier.
-    fills: Vec<Vec<FillCounts>>,
+    pub(super) fills: Vec<Vec<FillCounts>>,
     /// By set: keys of an exact set that stand there twice.
-    repeated: Vec<u64>,
+    pub(super) repeated: Vec<u64>,
 }
 
 /// A shard being written.
-struct OpenShard {
-    file: ShardWriter,
-    checksums: Vec<u64>,
+pub(super) struct OpenShard {
+    pub file: ShardWriter,
+    pub checksums: Vec<u64>,
     /// Exact sets: keys that do not fill a chunk yet, and bytes written.
-    tail: Vec<u64>,
-    written: u64,
+    pub tail: Vec<u64>,
+    pub written: u64,
 }
 
 impl OpenShard {
@@ -71,30 +70,27 @@ impl OpenShard {
 const CHUNK_KEYS: usize = CHUNK_BYTES as usize / 8;
 
 /// A piece of a blocked range: which shard, and which of its blocks.
-struct Piece {
-    set: usize,
-    shard: usize,
-    first_block: u64,
-    blocks: u64,
+pub(super) struct Piece {
+    pub set: usize,
+    pub shard: usize,
+    pub first_block: u64,
+    pub blocks: u64,
 }
 
 impl<'a> Writer<'a> {
-    /// Creates the temporary files.
-    pub fn new(plan: &'a Plan, output: &Output) -> Result<Writer<'a>> {
+    /// Creates the files of `plan` under the names that `place` gives them, told their number among all; `folder` is for messages.
+    pub fn new(
+        plan: &'a Plan,
+        folder: &Path,
+        place: &dyn Fn(String, usize) -> PathBuf,
+    ) -> Result<Writer<'a>> {
         let mut shards = Vec::new();
+        let mut all = 0..;
         for set in &plan.sets {
-            let open = (0..set.shards.len()).map(|number| {
-                let path = output.temporary(&format!("n{}-{number}.ngs", set.n));
-                let file = ShardWriter::create(&path)?;
-                let chunks = match set.kind {
-                    FilterKind::Blocked => ((set.shards[number].end - set.shards[number].start)
-                        * set.geometry.block_bytes())
-                    .div_ceil(CHUNK_BYTES),
-                    FilterKind::Exact => 0,
-                };
+            let open = (0..set.shards.len()).zip(&mut all).map(|(number, of_all)| {
                 Ok(OpenShard {
-                    file,
-                    checksums: vec![0; chunks as usize],
+                    file: ShardWriter::create(&place(file_name(set, number), of_all))?,
+                    checksums: vec![0; set.chunks(number) as usize],
                     tail: Vec::new(),
                     written: 0,
                 })
@@ -103,7 +99,7 @@ impl<'a> Writer<'a> {
         }
         Ok(Writer {
             plan,
-            folder: output.folder().to_path_buf(),
+            folder: folder.to_path_buf(),
             shards,
             fills: no_fills(plan),
             repeated: vec![0; plan.sets.len()],
@@ -119,10 +115,11 @@ impl<'a> Writer<'a> {
             .collect()
     }
 
-    /// Writes the ranges of one pass and gives their memory back.
+    /// Writes the ranges of one pass; their memory is given back, unless they are to be kept.
     pub fn write(
         &mut self,
-        ranges: Ranges,
+        ranges: &Ranges,
+        keep: bool,
         threads: usize,
         pass: u32,
         tick: Tick<'_>,
@@ -132,17 +129,17 @@ impl<'a> Writer<'a> {
             passes: self.plan.passes.len() as u32,
             ..Progress::of("write")
         };
-        let mut ranges = ranges.ranges;
         let blocked: Vec<&MemoryRange> = ranges
+            .ranges
             .iter()
             .flatten()
             .filter(|range| matches!(range.store, Store::Blocked { .. }))
             .collect();
-        let full = self.write_blocked(&blocked, threads, &mut progress, tick);
+        let full = self.write_blocked(&blocked, keep, threads, &mut progress, tick);
         full.map_err(|error| self.disk_full(error))?;
-        for range in ranges.iter_mut().flatten() {
+        for range in ranges.ranges.iter().flatten() {
             if let Store::Exact { .. } = range.store {
-                self.write_exact(range, threads, &mut progress, tick)
+                self.write_exact(range, keep, threads, &mut progress, tick)
                     .map_err(|error| self.disk_full(error))?;
             }
         }
@@ -152,13 +149,14 @@ impl<'a> Writer<'a> {
     fn write_blocked(
         &mut self,
         ranges: &[&MemoryRange],
+        keep: bool,
         threads: usize,
         progress: &mut Progress,
         tick: Tick<'_>,
     ) -> Result<()> {
         let pieces: Vec<Piece> = ranges
             .iter()
-            .flat_map(|range| pieces(range, &self.plan.sets[range.window.set]))
+            .flat_map(|range| pieces(&range.window, &self.plan.sets[range.window.set]))
             .collect();
         let bytes = |piece: &Piece| piece.blocks * self.plan.sets[piece.set].geometry.block_bytes();
         progress.bytes_total = pieces.iter().map(bytes).sum();
@@ -189,9 +187,11 @@ impl<'a> Writer<'a> {
             for (tier, counts) in counts.iter_mut().enumerate() {
                 counts.add(payload, tier, tiers);
             }
-            // The system's file cache can take over the memory at once: a build needs the filter once, not twice.
-            // SAFETY: pieces do not overlap, and this one is not read again.
-            unsafe { words.release(place) };
+            if !keep {
+                // The system's file cache can take over the memory at once: a build needs the filter once, not twice.
+                // SAFETY: pieces do not overlap, and this one is not read again.
+                unsafe { words.release(place) };
+            }
             add_fills(
                 &mut fills.lock().unwrap_or_else(|p| p.into_inner())[piece.set],
                 &counts,
@@ -220,12 +220,13 @@ impl<'a> Writer<'a> {
 
     fn write_exact(
         &mut self,
-        range: &mut MemoryRange,
+        range: &MemoryRange,
+        keep: bool,
         threads: usize,
         progress: &mut Progress,
         tick: Tick<'_>,
     ) -> Result<()> {
-        let Store::Exact { regions, .. } = &mut range.store else {
+        let Store::Exact { regions, .. } = &range.store else {
             unreachable!("only exact ranges")
         };
         let done = AtomicU64::new(0);
@@ -240,11 +241,11 @@ impl<'a> Writer<'a> {
         let set = &self.plan.sets[range.window.set];
         let shards = &mut self.shards[range.window.set];
         for region in regions {
-            let keys =
-                std::mem::take(&mut region.get_mut().unwrap_or_else(|p| p.into_inner()).keys);
-            let repeated = keys.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            let mut region = region.lock().unwrap_or_else(|p| p.into_inner());
+            let pairs = region.keys.windows(2);
+            let repeated = pairs.filter(|pair| pair[0] == pair[1]).count();
             self.repeated[range.window.set] += repeated as u64;
-            let mut rest = &keys[..];
+            let mut rest = &region.keys[..];
             while let Some(&key) = rest.first() {
                 let block = crate::filter::block_of(key, KEY_RANGES);
                 let number = set.shards.partition_point(|shard| shard.end <= block);
@@ -253,6 +254,9 @@ impl<'a> Writer<'a> {
                 });
                 shards[number].append(&rest[..end], false)?;
                 rest = &rest[end..];
+            }
+            if !keep {
+                region.keys = Vec::new();
             }
             if tick(progress) == ControlFlow::Break(()) {
                 return Err(Error::Interrupted);
@@ -413,7 +417,7 @@ impl<'a> Writer<'a> {
         result.map_err(|error| self.disk_full(error))
     }
 
-    fn disk_full(&self, error: Error) -> Error {
+    pub(super) fn disk_full(&self, error: Error) -> Error {
         disk_full(error, &self.folder, self.plan.disk_bytes)
     }
 }
@@ -451,8 +455,8 @@ fn disk_full(error: Error, folder: &Path, needed: u64) -> Error {
 }
 
 /// Cuts a range at shard borders and then every [`PIECE_BYTES`], counted from the shard's first block so that chunks stay whole.
-fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
-    let blocks = &range.window.blocks;
+pub(super) fn pieces(window: &Window, set: &SetPlan) -> Vec<Piece> {
+    let blocks = &window.blocks;
     let piece_blocks = PIECE_BYTES / set.geometry.block_bytes();
     let mut pieces = Vec::new();
     for (number, shard) in set.shards.iter().enumerate() {
@@ -461,7 +465,7 @@ fn pieces(range: &MemoryRange, set: &SetPlan) -> Vec<Piece> {
             let next =
                 end.min(shard.start + ((start - shard.start) / piece_blocks + 1) * piece_blocks);
             pieces.push(Piece {
-                set: range.window.set,
+                set: window.set,
                 shard: number,
                 first_block: start,
                 blocks: next - start,
@@ -526,8 +530,13 @@ pub fn in_parallel(
     }
 }
 
+/// Name of a file that is being written.
+pub(super) fn file_name(set: &SetPlan, number: usize) -> String {
+    format!("n{}-{number}.ngs", set.n)
+}
+
 /// Words as bytes (the format is little-endian, as is every supported platform).
-fn bytes_of(words: &[u64]) -> &[u8] {
+pub(super) fn bytes_of(words: &[u64]) -> &[u8] {
     // SAFETY: any u64 is eight initialised bytes; the slice covers exactly the words.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 8) }
 }

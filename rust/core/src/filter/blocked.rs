@@ -12,6 +12,8 @@
 //! are divided among threads or parts, but each (document, distinct n-gram) has to come exactly once. Parts add up in the same way:
 //! `twice = a2 | b2 | (a1 & b1); once = a1 | b1`.
 
+use serde::{Deserialize, Serialize};
+
 use super::math::Geometry;
 use super::{FOUND, TWICE, block_of, prefetch, together};
 use crate::hash::remix;
@@ -180,7 +182,7 @@ pub fn unite(ours: &mut [u64], theirs: &[u64], tiers: u32) {
 }
 
 /// Counts how many blocks have 0, 1, … 512 bits set: all that is needed for fill and rate, and independent of the order of summation.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FillCounts(Vec<u64>);
 
 impl Default for FillCounts {

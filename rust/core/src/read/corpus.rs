@@ -1,16 +1,17 @@
 //! One pass over the sources: hands out blocks to threads, and sums up what they found.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use super::block::Block;
-use super::cut::Cut;
+use super::block::{Block, Payload};
 use super::error::{FileFault, ReadError};
 use super::keys::Keys;
 use super::open;
 use super::origin::Origin;
+use super::position::Position;
 use super::raw::Meter;
-use super::report::{BadRecord, ReadReport, SAMPLES, SourceReport};
+use super::report::{BadRecord, ReadReport, SAMPLES};
+use super::slot::{Outcome, Reader, Slot, State, lock};
 use super::tally::{Crossing, Limits, Tally};
 use super::{ReadOptions, Source};
 
@@ -35,48 +36,20 @@ pub struct Corpus {
     bytes: Arc<AtomicU64>,
 }
 
-/// A source and what is known of it.
-struct Slot {
-    /// For messages: the path as found. For reports and ids: the name.
-    path: String,
-    name: String,
-    origin: Origin,
-    reader: Mutex<Reader>,
-    done: AtomicBool,
-    result: Mutex<Outcome>,
-}
-
-struct Reader {
-    state: State,
-    blocks: u64,
-    records: u64,
-}
-
-enum State {
-    Waiting(Source),
-    Open {
-        cutter: Box<dyn Cut>,
-        meter: Arc<Meter>,
-        sequential: bool,
-    },
-    Done,
-}
-
-#[derive(Default)]
-struct Outcome {
-    tally: Tally,
-    merged: u64,
-    /// Number of blocks, once the end was seen.
-    blocks: Option<u64>,
-    bytes: u64,
-    blake3: Option<String>,
-    incomplete: Option<String>,
-}
-
 impl Corpus {
     /// Prepares a pass. Files that are missing or have changed since they were found are an error here already, unless
     /// `max_bad_files` allows them.
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Corpus, ReadError> {
+        Corpus::open_at(sources, options, &Position::default())
+    }
+
+    /// [`Corpus::open`], to go on from where another pass over the same sources, read in the same way, had come to: blocks that it
+    /// has handed out are not handed out again (but empty ones in their place), and the report has them.
+    pub fn open_at(
+        sources: Vec<Source>,
+        options: ReadOptions,
+        position: &Position,
+    ) -> Result<Corpus, ReadError> {
         options.check()?;
         if sources.is_empty() {
             return Err(ReadError::NoInput {
@@ -88,15 +61,28 @@ impl Corpus {
             ids: options.ids,
             max_record_bytes: options.max_record_bytes,
         };
+        let mut limits = Limits::new(options.max_bad_records, options.max_bad_files);
+        for &(source, block, bad) in &position.bad {
+            limits.add_records((source, block), bad);
+        }
+        let slots = (0..).zip(sources).map(|(number, source)| {
+            let begun = position.sources.get(&number);
+            Slot::new(source, begun)
+        });
+        let slots: Vec<Slot> = slots.collect();
+        let done = slots
+            .iter()
+            .filter(|slot| slot.done.load(Ordering::Relaxed));
+        let bytes_done = done.map(|slot| lock(&slot.result).bytes).sum();
         let corpus = Corpus {
-            slots: sources.into_iter().map(Slot::new).collect(),
-            limits: Mutex::new(Limits::new(options.max_bad_records, options.max_bad_files)),
+            slots,
+            limits: Mutex::new(limits),
             context,
             options,
             first: AtomicUsize::new(0),
             handed_out: AtomicU64::new(0),
             turn: AtomicUsize::new(0),
-            bytes: Arc::new(AtomicU64::new(0)),
+            bytes: Arc::new(AtomicU64::new(bytes_done)),
         };
         for (source, slot) in corpus.slots.iter().enumerate() {
             if let Origin::File(file) = &slot.origin
@@ -125,6 +111,17 @@ impl Corpus {
             if self.cut(source, &mut reader, block) {
                 return true;
             }
+        }
+    }
+
+    /// How far the pass has come. Every block that was handed out must have been through [`Block::for_each`], and no thread may be at
+    /// [`Corpus::next_block`].
+    pub fn position(&self) -> Position {
+        let begun = |(source, slot): (usize, &Slot)| Some((source, slot.position()?));
+        let bad = lock(&self.limits).bad_records();
+        Position {
+            sources: self.slots.iter().enumerate().filter_map(begun).collect(),
+            bad,
         }
     }
 
@@ -223,8 +220,11 @@ impl Corpus {
             let State::Waiting(waiting) = std::mem::replace(&mut reader.state, State::Done) else {
                 return false;
             };
-            match open::open(waiting, &self.options, &self.bytes) {
-                Ok(opened) => {
+            match open::open(waiting, &self.options, &self.bytes).and_then(|opened| {
+                let digest = self.digest_before(source, opened.sequential)?;
+                Ok((opened, digest))
+            }) {
+                Ok((opened, digest)) => {
                     let open::Opened {
                         cutter,
                         meter,
@@ -234,6 +234,7 @@ impl Corpus {
                         cutter,
                         meter,
                         sequential,
+                        digest,
                     };
                 }
                 Err((fault, meter)) => {
@@ -246,6 +247,7 @@ impl Corpus {
             cutter,
             meter,
             sequential,
+            digest,
         } = &mut reader.state
         else {
             return false;
@@ -259,11 +261,26 @@ impl Corpus {
                 block.sequence = self.handed_out.fetch_add(1, Ordering::Relaxed);
                 reader.blocks += 1;
                 reader.records += block.records;
+                if reader.blocks <= reader.known.blocks {
+                    block.payload = Payload::Empty;
+                    if reader.blocks == reader.known.blocks
+                        && reader.records != reader.known.records
+                    {
+                        let meter = Arc::clone(meter);
+                        self.fail(source, reader, cut_otherwise(), Some(&meter));
+                        return false;
+                    }
+                }
                 true
             }
+            Ok(false) if reader.blocks < reader.known.blocks => {
+                let meter = Arc::clone(meter);
+                self.fail(source, reader, cut_otherwise(), Some(&meter));
+                false
+            }
             Ok(false) => {
-                let (meter, sequential) = (Arc::clone(meter), *sequential);
-                self.end(source, reader, &meter, sequential);
+                let (meter, sequential, digest) = (Arc::clone(meter), *sequential, digest.take());
+                self.end(source, reader, &meter, sequential, digest);
                 false
             }
             Err(fault) => {
@@ -274,13 +291,39 @@ impl Corpus {
         }
     }
 
-    /// Notes the end of a source.
-    fn end(&self, source: usize, reader: &mut Reader, meter: &Meter, sequential: bool) {
+    /// The digest of a file that is not read front to back, where one is wanted; taken before anything of it is used, so that a pass
+    /// that is stopped in the middle knows what it has read.
+    fn digest_before(
+        &self,
+        source: usize,
+        sequential: bool,
+    ) -> Result<Option<String>, (FileFault, Option<Arc<Meter>>)> {
+        let origin = &self.slots[source].origin;
+        match origin {
+            Origin::File(_) if !sequential && self.options.digests => {
+                let digest = origin.digest(&self.options.stop);
+                digest.map_err(|fault| (fault, None))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Notes the end of a source, whose digest may be known.
+    fn end(
+        &self,
+        source: usize,
+        reader: &mut Reader,
+        meter: &Meter,
+        sequential: bool,
+        digest: Option<String>,
+    ) {
         let slot = &self.slots[source];
         let read = sequential.then(|| meter.bytes());
         let digest = slot.origin.unchanged(read).and_then(|()| {
             if sequential || !self.options.digests {
                 Ok(meter.digest())
+            } else if digest.is_some() {
+                Ok(digest)
             } else {
                 slot.origin.digest(&self.options.stop)
             }
@@ -420,47 +463,7 @@ impl Corpus {
     }
 }
 
-impl Slot {
-    fn new(source: Source) -> Slot {
-        let name = source.name().to_owned();
-        let path = match &source {
-            Source::File(file) => file.path.display().to_string(),
-            _ => name.clone(),
-        };
-        let origin = Origin::of(&source);
-        Slot {
-            path,
-            name,
-            origin,
-            reader: Mutex::new(Reader {
-                state: State::Waiting(source),
-                blocks: 0,
-                records: 0,
-            }),
-            done: AtomicBool::new(false),
-            result: Mutex::new(Outcome::default()),
-        }
-    }
-
-    fn report(self) -> SourceReport {
-        let outcome = self
-            .result
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        SourceReport {
-            name: self.name,
-            bytes: outcome.bytes,
-            blake3: outcome.blake3,
-            records: outcome.tally.records(),
-            documents: outcome.tally.documents,
-            unusable: outcome.tally.unusable,
-            incomplete: outcome.incomplete,
-            samples: outcome.tally.samples,
-        }
-    }
-}
-
-/// No code that can panic runs while these are held by someone who would leave them half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A source that was begun by another pass is not cut into the same blocks again.
+fn cut_otherwise() -> FileFault {
+    FileFault::Changed("other records than the unfinished build had read".to_owned())
 }

@@ -94,6 +94,11 @@ pub(super) fn digest_all(mut file: impl Read, stop: &AtomicBool) -> io::Result<(
     }
 }
 
+/// BLAKE3 digest of the first `bytes` of a file, or of all of it where it has fewer, in hexadecimal. An error once `stop` is set.
+pub fn digest_beginning(path: &Path, bytes: u64, stop: &AtomicBool) -> io::Result<String> {
+    digest_all(File::open(path)?.take(bytes), stop).map(|(digest, _)| digest)
+}
+
 /// BLAKE3 digest of a file's bytes, in hexadecimal. An error once `stop` is set.
 pub fn digest_file(path: &Path, stop: &AtomicBool) -> io::Result<String> {
     digest_all(File::open(path)?, stop).map(|(digest, _)| digest)

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::error::ReadError;
 use super::reason::Reason;
 use super::report::{BadRecord, SAMPLES};
 
 /// What one block, or all blocks of a source so far, had.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub documents: u64,
     pub unusable: BTreeMap<Reason, u64>,
@@ -18,6 +20,7 @@ pub(super) struct Tally {
     /// Whether any record had the text's key.
     pub saw_key: bool,
     /// Keys of the record that is sampled next.
+    #[serde(skip)]
     pending: Option<Vec<String>>,
 }
 
@@ -154,6 +157,14 @@ impl Limits {
             self.records_seen = self.records_seen.saturating_add(bad);
             self.update();
         }
+    }
+
+    /// Bad records so far, as (source, block, records).
+    pub fn bad_records(&self) -> Vec<(usize, u64, u64)> {
+        self.records
+            .iter()
+            .map(|(&(source, block), &bad)| (source, block, bad))
+            .collect()
     }
 
     pub fn add_file(&mut self, place: Place, error: ReadError) {

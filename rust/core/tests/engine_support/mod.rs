@@ -66,6 +66,7 @@ pub fn options(ns: &[u32]) -> BuildOptions {
         layout: None,
         tiers: 1,
         part: None,
+        resume: None,
         read: ReadOptions {
             block_bytes: 4096,
             ..ReadOptions::default()
