@@ -121,6 +121,23 @@ def test_a_build_ends_at_once(
 
 
 @pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
+def test_a_build_that_can_be_continued_says_how(
+    start: Start, endless: Path, tmp_path: Path, number: signal.Signals, code: int, word: str
+) -> None:
+    process = start("build-index", endless, "--out", "index", "--resume")
+    state = tmp_path / "index.partial" / "state.json"
+    while process.poll() is None and not (state.exists() and b'"checkpoint":null' not in state.read_bytes()):
+        time.sleep(0.02)
+    returned, seconds, lines = end(process, number, after=0.0)
+    assert returned == code
+    assert seconds < LIMIT
+    assert [line.split(";")[0] for line in lines] == ["the build is unfinished", f"ngramscope: {word}"]
+    assert "the same command continues it from index.partial" in lines[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["index.partial"]
+    assert [path.name for path in state.parent.iterdir()] == ["state.json"]
+
+
+@pytest.mark.parametrize(("number", "code", "word"), SIGNALS)
 def test_scoring_ends_at_once(
     start: Start, endless: Path, tmp_path: Path, small_index: Path, number: signal.Signals, code: int, word: str
 ) -> None:

@@ -1,27 +1,69 @@
-"""I02: a full disk leaves what was there, says how much is needed, and nothing under a final name."""
+"""I01: a build that is killed goes on or says why not. I02: a full disk leaves what was there, says how much is needed, and nothing
+under a final name."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import WORDS, Cli, write_jsonl
+from tests.conftest import WORDS, Cli, read_jsonl, write_jsonl
+from tests.kills import command, kill_when
 from tests.trials.support import contents, finished, refused
 
+TIMES = 120
+"""How often the corpus of the trials stands in each of ten shards."""
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 1 MiB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], capture_output=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+
+@pytest.fixture(scope="module")
+def shards(trials: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Ten shards of the trials' corpus, over and over with new ids."""
+    folder = tmp_path_factory.mktemp("shards")
+    records = read_jsonl(trials / "D" / "corpus.jsonl")
+
+    def shard(number: int) -> Path:
+        again = ({**record, "id": f"{record['id']}-{number}-{time}"} for time in range(TIMES) for record in records)
+        return write_jsonl(folder / f"shard-{number}.jsonl", again)
+
+    return [shard(number) for number in range(10)]
+
+
+MOMENTS = {
+    "nothing": b'"planned":null',  # at the beginning
+    "threads": b'"sources":{"0"',  # while counting
+    "order": b'"planned":{',  # before inserting
+    "n": b'"planned":{',
+    "a shard": b'"sketches":null',  # while inserting
+}
+"""What is changed before the rerun, and what the state has when the build is killed."""
+
+
+def test_i01_a_killed_build_is_continued_or_says_why_not(cli: Cli, shards: list[Path], tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    options = ["--n", "7", "--n", "13", "--normalize", "nfkc"]
+    finished(cli("build-index", *shards, *options, "--out", whole))
+    wanted = contents(whole)
+    for change, moment in MOMENTS.items():
+        out = tmp_path / f"index-{change.split()[-1]}"
+        kill_when(command(shards, out, *options), out, moment)
+        assert not (out / "index.json").exists()
+        if change == "n":
+            done = cli("build-index", *shards, "--n", 5, "--normalize", "nfkc", "--out", out, "--resume")
+            refused(done, f"{out.name}.partial", "--n is 5, but was 7, 13", code=2)
+        if change == "a shard":
+            with shards[3].open("a", encoding="utf-8") as file:
+                file.write('{"id": "one more", "text": "one more"}\n')
+            done = cli("build-index", *shards, *options, "--out", out, "--resume")
+            refused(done, "the input shard-3.jsonl has", "remove this folder to start anew", code=2)
+            shutil.rmtree(out.with_name(f"{out.name}.partial"))
+            finished(cli("build-index", *shards, *options, "--out", whole, "--force"))
+            wanted = contents(whole)
+        again = shards[::-1] if change == "order" else shards
+        more = ["--threads", "1"] if change == "threads" else []
+        finished(cli("build-index", *again, *options, *more, "--out", out, "--resume"))
+        assert contents(out) == wanted, change
+        assert not out.with_name(f"{out.name}.partial").exists()
 
 
 def test_i02_a_full_disk_keeps_the_old_index(cli: Cli, small_disk: Path, tmp_path: Path) -> None:

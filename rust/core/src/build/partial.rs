@@ -35,7 +35,28 @@ pub struct Partial {
     interval: f64,
     complete: bool,
     stale: Vec<String>,
-    _lock: File,
+    _lock: Lock,
+}
+
+/// A lock on the folder; its file goes away with it.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    fn take(folder: &Path) -> Result<Lock> {
+        Ok(Lock {
+            _file: lock(folder)?,
+            path: folder.join(LOCK_NAME),
+        })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 impl Partial {
@@ -48,7 +69,7 @@ impl Partial {
     ) -> Result<Partial> {
         let folder = folder_of(out)?;
         fs::create_dir_all(&folder).map_err(Error::io(&folder, "create the folder"))?;
-        let lock = lock(&folder)?;
+        let lock = Lock::take(&folder)?;
         let fresh = State::new(options, files.iter().map(Input::of).collect());
         let state = match read(&folder)? {
             Some(state) if !state.is_empty() => {
@@ -95,7 +116,7 @@ impl Partial {
         if names.is_empty() || names.iter().any(|name| !is_ours(name)) {
             return Ok(Vec::new());
         }
-        let _lock = lock(&folder)?;
+        let _lock = Lock::take(&folder)?;
         if let Some(state) = read(&folder)?
             && !state.is_empty()
         {
@@ -379,7 +400,6 @@ impl Drop for Partial {
             let _ = remove(&self.folder);
         } else {
             self.sweep(false);
-            let _ = fs::remove_file(self.folder.join(LOCK_NAME));
         }
     }
 }
