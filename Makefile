@@ -22,7 +22,7 @@ DEMO := target/demo
 # The other processor that has fast paths of its own.
 OTHER := aarch64-unknown-linux-gnu
 
-.PHONY: help demo test lint build docs clean
+.PHONY: help demo test soak lint build docs clean
 
 help:  ## Show the targets.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,9 @@ demo: build  ## Create the environment, build, index the embedded corpus and sco
 test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
 	cargo test --release --locked
 	$(BIN)/pytest -q
+
+soak: $(VENV)/test-$(KEY) build  ## Kill and continue builds of a larger corpus, some minutes long; KILLS=100 MEGABYTES=400.
+	$(BIN)/python -m tests.soak --kills $(or $(KILLS),100) --megabytes $(or $(MEGABYTES),400)
 
 lint: $(VENV)/test-$(KEY) build  ## Formatting, lints and types.
 	cargo fmt --all --check
