@@ -210,18 +210,18 @@ pub fn run_with_rests<T: Send>(
                     std::thread::park_timeout(TICK);
                     let _ = tick(&Progress::default());
                 }
-                let wanted = finished() < threads.len() && !pass.stop.load(Relaxed);
-                let mut outcome = Ok(());
-                if wanted {
-                    outcome = rest.at_rest(corpus, &mut tick);
-                }
-                pass.resume();
-                if wanted && outcome.is_ok() {
-                    outcome = rest.after(&mut tick);
-                }
-                if let Err(error) = outcome {
-                    pass.stop();
-                    failure = Some(error);
+                let go_on = WhenDropped(|| pass.resume());
+                // A pass that has failed knows of sources behind its error only that they are not read.
+                if finished() < threads.len() && !pass.stop.load(Relaxed) && !corpus.failed() {
+                    let mut outcome = rest.at_rest(corpus, &mut tick);
+                    drop(go_on);
+                    if outcome.is_ok() {
+                        outcome = rest.after(&mut tick);
+                    }
+                    if let Err(error) = outcome {
+                        pass.stop();
+                        failure = Some(error);
+                    }
                 }
             }
         }

@@ -229,6 +229,7 @@ fn good_index(kind: FilterKind) -> Vec<(String, Vec<u8>)> {
         layout: None,
         tiers: 1,
         part: None,
+        resume: None,
         read: ReadOptions::default(),
     };
     let out = folder.join("index");
