@@ -92,3 +92,24 @@ fn archives_are_read_member_by_member() {
     let message = error_of(&bad_line, &ReadOptions::default());
     assert!(message.contains("line.tar/b.jsonl:1:"), "{message}");
 }
+
+#[test]
+fn a_pass_goes_on_in_the_middle_of_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (json_lines("one", 9), json_lines("two", 9));
+    let members: [(&str, &[u8]); 3] = [
+        ("one.jsonl", one.as_bytes()),
+        ("text.txt", b"a text"),
+        ("two.jsonl", two.as_bytes()),
+    ];
+    let files = [
+        put(folder.path(), "a.tar", tar_of(&members)),
+        put(folder.path(), "b.tar.zst", zst(&tar_of(&members))),
+        put(
+            folder.path(),
+            "c.zip",
+            zip_of(&members, zip::CompressionMethod::Deflated),
+        ),
+    ];
+    goes_on(&files);
+}

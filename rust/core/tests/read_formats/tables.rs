@@ -292,3 +292,15 @@ fn large_column_chunks_are_refused_by_name() {
     );
     assert_eq!(documents(&path), 1000);
 }
+
+#[test]
+fn a_pass_goes_on_in_the_middle_of_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = table(text_columns(20).remove(0).1);
+    let files = [
+        put(folder.path(), "a.parquet", parquet(&batch, 3)),
+        put(folder.path(), "b.arrow", arrow_file(&batch)),
+        put(folder.path(), "c.arrows", arrow_stream(&batch)),
+    ];
+    goes_on(&files);
+}

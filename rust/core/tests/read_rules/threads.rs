@@ -32,6 +32,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
+    fn a_pass_goes_on_from_any_block(
+        files in corpora(),
+        max_bad_records in prop::sample::select(vec![0u64, 3, 1000]),
+        max_bad_files in prop::sample::select(vec![0u64, 1, 100]),
+        block_bytes in prop::sample::select(vec![1usize, 100, 1000]),
+        parallel_files in 1usize..4,
+        blocks in 0usize..200,
+    ) {
+        let folder = tempfile::tempdir()?;
+        for (number, bytes) in files.iter().enumerate() {
+            put(folder.path(), &format!("{number}.jsonl"), bytes);
+        }
+        let options = ReadOptions { max_bad_records, max_bad_files, block_bytes, parallel_files, ..ReadOptions::default() };
+        let paths = [folder.path().to_owned()];
+        let (seen, report) = read_with(&paths, &options, 1);
+        let (again, same) = read_in_two(&paths, &options, blocks);
+        prop_assert_eq!(&same, &report);
+        if report.is_ok() {
+            prop_assert_eq!(again, seen);
+        }
+    }
+
+    #[test]
     fn threads_change_nothing(
         files in corpora(),
         max_bad_records in prop::sample::select(vec![0u64, 1, 3, 10, 1000]),

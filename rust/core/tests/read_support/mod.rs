@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ngramscope_core::read::{
-    Block, Corpus, ReadError, ReadOptions, ReadReport, Reason, Source, discover,
+    Block, Corpus, Position, ReadError, ReadOptions, ReadReport, Reason, Source, discover,
 };
 
 /// A record, owned.
@@ -43,31 +43,7 @@ pub fn read_sources(
             scope.spawn(|| {
                 let mut block = Block::new();
                 while corpus.next_block(&mut block) {
-                    let mut records = Vec::new();
-                    let (source, expected, first) =
-                        (block.source(), block.records(), block.first_position());
-                    block.for_each(&corpus, |record| {
-                        records.push(Seen {
-                            source,
-                            position: record.position,
-                            line: record.line,
-                            id: record.id.map(str::to_owned),
-                            fields: record
-                                .fields
-                                .iter()
-                                .map(|field| field.map(str::to_owned))
-                                .collect(),
-                            member: record.member.map(str::to_owned),
-                            text: record.text.map(str::to_owned),
-                        });
-                    });
-                    assert_eq!(
-                        records.len() as u64,
-                        expected,
-                        "records announced and handed out"
-                    );
-                    assert_eq!(records[0].position, first);
-                    seen.lock().unwrap().extend(records);
+                    seen.lock().unwrap().extend(records(&mut block, &corpus));
                 }
             });
         }
@@ -97,6 +73,102 @@ pub fn read_sources(
         }
     }
     (seen, report)
+}
+
+/// The records of a block.
+fn records(block: &mut Block, corpus: &Corpus) -> Vec<Seen> {
+    let mut records = Vec::new();
+    let (source, expected, first) = (block.source(), block.records(), block.first_position());
+    block.for_each(&corpus, |record| {
+        records.push(Seen {
+            source,
+            position: record.position,
+            line: record.line,
+            id: record.id.map(str::to_owned),
+            fields: record
+                .fields
+                .iter()
+                .map(|field| field.map(str::to_owned))
+                .collect(),
+            member: record.member.map(str::to_owned),
+            text: record.text.map(str::to_owned),
+        });
+    });
+    assert_eq!(
+        records.len() as u64,
+        expected,
+        "records announced and handed out"
+    );
+    assert_eq!(records[0].position, first);
+    records
+}
+
+/// Reads up to so many blocks, and then the rest as another process would; the records come back in input order.
+pub fn read_in_two(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    blocks: usize,
+) -> (Vec<Seen>, Result<ReadReport, ReadError>) {
+    let sources = || -> Vec<Source> {
+        let files = discover(paths, &[], &[]).unwrap();
+        files.into_iter().map(Source::File).collect()
+    };
+    let mut seen = Vec::new();
+    let mut position = Position::default();
+    let mut block = Block::new();
+    if let Ok(corpus) = Corpus::open(sources(), options.clone()) {
+        for _ in 0..blocks {
+            if !corpus.next_block(&mut block) {
+                break;
+            }
+            seen.extend(records(&mut block, &corpus));
+        }
+        if corpus.failed() {
+            seen.clear();
+        } else {
+            let text = serde_json::to_string(&corpus.position()).unwrap();
+            position = serde_json::from_str(&text).unwrap();
+        }
+    }
+    let corpus = match Corpus::open_at(sources(), options.clone(), &position) {
+        Ok(corpus) => corpus,
+        Err(error) => return (Vec::new(), Err(error)),
+    };
+    assert_eq!(
+        position.documents(),
+        seen.iter().filter(|record| record.text.is_ok()).count() as u64
+    );
+    while corpus.next_block(&mut block) {
+        // Blocks that were read before come empty.
+        let mut any = Vec::new();
+        let known = (block.source(), block.first_position());
+        if seen
+            .iter()
+            .any(|record: &Seen| (record.source, record.position) == known)
+        {
+            block.for_each(&corpus, |record| any.push(record.position));
+            assert!(any.is_empty());
+        } else {
+            seen.extend(records(&mut block, &corpus));
+        }
+    }
+    seen.sort();
+    (seen, corpus.finish())
+}
+
+/// Asserts that reading goes on after any block, with the same records and report.
+pub fn goes_on(files: &[PathBuf]) {
+    let options = ReadOptions {
+        block_bytes: 100,
+        ..ReadOptions::default()
+    };
+    let (seen, report) = read_with(files, &options, 1);
+    let report = report.unwrap();
+    for blocks in 0..40 {
+        let (again, same) = read_in_two(files, &options, blocks);
+        assert_eq!(same.as_ref(), Ok(&report), "after {blocks} blocks");
+        assert!(again == seen, "after {blocks} blocks");
+    }
 }
 
 /// Finds and reads paths.
