@@ -53,7 +53,7 @@ test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust an
 	$(BIN)/pytest -q
 
 soak: $(VENV)/test-$(KEY) build  ## Kill and continue builds of a larger corpus, some minutes long; KILLS=100 MEGABYTES=400.
-	$(BIN)/python -m tests.soak --kills $(or $(KILLS),100) --megabytes $(or $(MEGABYTES),400)
+	$(BIN)/python -m tools.soak --kills $(or $(KILLS),100) --megabytes $(or $(MEGABYTES),400)
 
 lint: $(VENV)/test-$(KEY) build  ## Formatting, lints and types.
 	cargo fmt --all --check
