@@ -1,4 +1,4 @@
-"""`make soak`: builds of a larger corpus, made on the spot, that are killed and continued again and again; not part of the tests.
+"""`make soak`: builds of a larger corpus, made on the spot, that are killed and continued over and over; no part of the tests.
 
 Options choose how many kills and how large a corpus; every index has to be the one of an unbroken build, byte for byte.
 """
