@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(a.registers(), once.registers());
         let text = serde_json::to_string(&a).expect("text");
         let again: Sketch = serde_json::from_str(&text).expect("the same registers");
-        assert_eq!((again, text.len()), (a, REGISTERS + 2));
+        assert_eq!((again, text.len()), (a, (1 << 18) + 2));
         assert!(serde_json::from_str::<Sketch>("\"##\"").is_err());
     }
 }

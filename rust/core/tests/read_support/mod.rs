@@ -79,7 +79,7 @@ pub fn read_sources(
 fn records(block: &mut Block, corpus: &Corpus) -> Vec<Seen> {
     let mut records = Vec::new();
     let (source, expected, first) = (block.source(), block.records(), block.first_position());
-    block.for_each(&corpus, |record| {
+    block.for_each(corpus, |record| {
         records.push(Seen {
             source,
             position: record.position,
