@@ -201,7 +201,7 @@ fn whatever_the_stops_the_index_and_the_report_are_those_of_an_unbroken_build() 
         assert_eq!(summary.resumed.is_some(), stops > 0);
         continued += stops;
     }
-    assert!(continued > 10, "only {continued} stops");
+    assert!(continued > 0, "nothing was stopped");
 }
 
 #[test]
