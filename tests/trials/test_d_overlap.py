@@ -112,3 +112,30 @@ def test_d04_evidence_is_bounded_and_the_bound_is_stated(cli: Cli, trials: Path,
     assert "--max-spans" in text
     assert "1000" in text
     assert "--matches" in text
+
+
+def test_d04_decontamination_shows_the_match_and_its_items(cli: Cli, trials: Path, expected: dict[str, Any]) -> None:
+    benchmark = trials / "D" / "boilerplate_corpus.jsonl"
+    candidates = trials / "D" / "boilerplate_candidates.jsonl"
+    done = cli("decontaminate", candidates, "--reference", benchmark, "--max-hits", 0)
+    finished(done)
+    rows = read_jsonl(done.stdout)
+    right = expected["D04"]
+    assert [row["position"] for row in rows] == [0, 1, 2, 3]
+    assert [row["hits"] for row in rows] == right["hits_by_row"]
+    ids = [each["id"] for each in read_jsonl(benchmark)]
+    for row, given in zip(rows, read_jsonl(candidates), strict=True):
+        assert row["contaminated"] is (row["hits"] > 0)
+        for each in row["evidence"]:
+            matched = given["text"][each["start"] : each["end"]]
+            assert (
+                matched
+                == each["text"]
+                == "permission is hereby granted free of charge to any person obtaining a copy of this file"
+            )
+            assert {item["id"] for item in each["items"]} <= set(ids)
+            assert (each["ngrams"], each["items_total"] > 0) == (4, True)
+        assert len(row["evidence"]) == row["evidence_total"] == (1 if row["hits"] else 0)
+    # A bounded amount, and the bound is an option.
+    done = cli("decontaminate", candidates, "--reference", benchmark, "--max-hits", 0, "--evidence", 0)
+    assert [(row["evidence"], row["evidence_total"]) for row in read_jsonl(done.stdout)][0] == ([], 1)
