@@ -39,9 +39,12 @@ __all__ = [
     "count",
     "digest",
     "find",
+    "insertion_rate",
     "layout",
     "merge",
     "plan",
+    "plan_sized",
+    "sample",
     "unfinished",
     "words",
 ]
@@ -75,7 +78,7 @@ class Progress:
 
     @property
     def phase(self) -> str:
-        """``count``, ``insert``, ``write``, ``sync``, ``verify`` or ``score``."""
+        """``choose``, ``sample``, ``count``, ``insert``, ``write``, ``sync``, ``verify`` or ``score``."""
     @property
     def pass_number(self) -> int:
         """Reading pass, from 1."""
@@ -345,6 +348,25 @@ def build(
 
 def plan(paths: Sequence[str], options: BuildOptions, *, progress: Callable[[Progress], object] | None = None) -> str:
     """Counts the n-grams of `paths` and chooses the geometry of their index; returns it with what it takes as JSON."""
+
+def plan_sized(options: BuildOptions, ngrams: Sequence[tuple[float, int]]) -> str:
+    """Chooses the geometry for given numbers of n-grams, one for each n: (predicted, to size for); returns it as JSON."""
+
+def sample(
+    paths: Sequence[str],
+    size: int | float,
+    seed: int,
+    options: BuildOptions,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+) -> str | None:
+    """Counts a sample of so many bytes, or such a share, of `paths`; returns what it had as JSON.
+
+    None where there is no more than that, and for standard input.
+    """
+
+def insertion_rate(options: BuildOptions) -> float:
+    """n-gram occurrences that this machine inserts in a second with these options, measured in about a second."""
 
 def merge(
     parts: Sequence[str],

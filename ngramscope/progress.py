@@ -17,6 +17,8 @@ _PLAIN_EVERY = 10.0
 _PHASES = {
     "find": "finding files",
     "spool": "copying",
+    "choose": "choosing a sample",
+    "sample": "reading a sample",
     "count": "counting n-grams",
     "insert": "indexing",
     "write": "writing",

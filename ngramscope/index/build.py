@@ -23,7 +23,7 @@ from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 from ngramscope.index.texts import check_texts
 
-__all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index", "merge_indexes", "plan_index"]
+__all__ = ["BuildReport", "PathLike", "ProgressCallback", "build_index", "merge_indexes"]
 
 PathLike = str | os.PathLike[str]
 ProgressCallback = Callable[[Progress], None]
@@ -96,30 +96,6 @@ def build_index(
             return _build_stdlib(manifest, out, options, progress)
         return _run(manifest.sources(split), out, _with_manifest(manifest, options), progress)
     return _run([os.fspath(each) for each in sources], out, options, progress)
-
-
-def plan_index(
-    sources: Sequence[PathLike], options: BuildOptions, *, progress: ProgressCallback | None = None
-) -> dict[str, Any]:
-    """Choose the geometry that an index of `sources` would have; builds nothing.
-
-    Without ``expected_ngrams`` the sources are read once and their distinct n-grams are estimated, as a build does first.
-
-    Returns
-    -------
-    dict
-        ``layout`` (the content of a plan file), ``index_bytes``, ``memory`` and ``passes`` (with that memory), ``report``
-        (what was read; None with ``expected_ngrams``), ``seconds``.
-
-    Raises
-    ------
-    UsageError, InputError
-        An option or file that cannot be used.
-    """
-    names, read = corpus_sources(sources, options.read)
-    options = dataclasses.replace(options, read=read)
-    plan: dict[str, Any] = json.loads(_core.plan(names, options, progress=progress))
-    return plan
 
 
 def merge_indexes(

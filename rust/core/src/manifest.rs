@@ -186,13 +186,13 @@ impl PartOf {
 /// How large a set was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sizing {
-    /// `counted` (estimated in a first pass) or `expected` (given).
+    /// `counted` (estimated in a first pass), `predicted` (from a sample) or `expected` (given).
     pub method: String,
-    /// Estimated distinct n-grams, or the number given.
+    /// Estimated or predicted distinct n-grams, or the number given.
     pub ngrams: f64,
-    /// Standard error of the estimate; null when the number was given.
+    /// Standard error of a count; null otherwise.
     pub standard_error: Option<f64>,
-    /// What the set was made for: the estimate plus three standard errors, or the number given.
+    /// What the set was made for: the count plus three standard errors, an end of the prediction, or the number given.
     pub sized_for: u64,
 }
 

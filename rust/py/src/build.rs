@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use ngramscope_core::build;
 use ngramscope_core::error::Error;
+use ngramscope_core::manifest::Sizing;
 use ngramscope_core::read::{self, Source, Wanted};
 use ngramscope_core::sketch::Sketch;
 use pyo3::exceptions::PyRuntimeError;
@@ -119,6 +120,79 @@ pub fn layout(
     let parts = parts.ok_or_else(|| error::usage(py, "these are no registers of a count"))?;
     let layout = build::layout(&parts, &options).map_err(|error| error::to_python(py, error))?;
     Ok(layout.to_json())
+}
+
+/// Chooses the geometry for the given numbers of n-grams, one for each n in ascending order: (predicted, to size for).
+#[pyfunction]
+pub fn plan_sized(
+    py: Python<'_>,
+    options: BuildArguments,
+    ngrams: Vec<(f64, u64)>,
+) -> PyResult<String> {
+    let options = options.to_core(py)?;
+    let sizing = |(ngrams, sized_for)| Sizing {
+        method: "predicted".into(),
+        ngrams,
+        standard_error: None,
+        sized_for,
+    };
+    let sizings: Vec<Sizing> = ngrams.into_iter().map(sizing).collect();
+    let plan =
+        build::plan_sized(&options, &sizings).map_err(|cause| error::to_python(py, cause))?;
+    to_json(&plan)
+}
+
+/// Counts a sample of `size` of `paths`, drawn by `seed`; returns what it had as JSON. Nothing where there is no
+/// more than that, or standard input, of which no sample can be drawn.
+#[pyfunction(name = "sample")]
+#[pyo3(signature = (paths, size, seed, options, *, progress = None))]
+pub fn sample_corpus(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    size: SampleSize,
+    seed: u64,
+    options: BuildArguments,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<String>> {
+    let mut watch = Watch::new(progress);
+    let sources = sources(py, &paths, &options.read, None, &mut watch)?;
+    let options = options.to_core(py)?;
+    let files: Option<Vec<InputFile>> = sources
+        .into_iter()
+        .map(|source| match source {
+            Source::File(file) => Some(file),
+            Source::Stream(..) => None,
+        })
+        .collect();
+    let Some(files) = files else { return Ok(None) };
+    let total: u64 = files.iter().map(|file| file.bytes).sum();
+    let bytes = match size {
+        SampleSize::Bytes(bytes) => bytes,
+        SampleSize::Share(share) => (total as f64 * share).ceil() as u64,
+    };
+    if bytes >= total {
+        return Ok(None);
+    }
+    let outcome =
+        py.detach(|| build::sample(&files, bytes, seed, &options, &mut |step| watch.tick(step)));
+    finish(py, watch, outcome).map(Some)
+}
+
+/// How much of a corpus a sample has.
+#[derive(FromPyObject)]
+pub enum SampleSize {
+    /// Bytes of its files.
+    Bytes(u64),
+    /// A share of them.
+    Share(f64),
+}
+
+/// n-gram occurrences that this machine inserts in a second with these options.
+#[pyfunction]
+pub fn insertion_rate(py: Python<'_>, options: BuildArguments) -> PyResult<f64> {
+    let options = options.to_core(py)?;
+    py.detach(|| build::insertion_rate(&options))
+        .map_err(|cause| error::to_python(py, cause))
 }
 
 /// Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON.

@@ -84,6 +84,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(documents::digest, module)?)?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
     module.add_function(wrap_pyfunction!(build::plan_index, module)?)?;
+    module.add_function(wrap_pyfunction!(build::plan_sized, module)?)?;
+    module.add_function(wrap_pyfunction!(build::sample_corpus, module)?)?;
+    module.add_function(wrap_pyfunction!(build::insertion_rate, module)?)?;
     module.add_function(wrap_pyfunction!(build::merge_indexes, module)?)?;
     module.add_function(wrap_pyfunction!(build::find, module)?)?;
     module.add_function(wrap_pyfunction!(build::check_output, module)?)?;

@@ -14,6 +14,8 @@ mod merge;
 mod output;
 mod partial;
 mod plan;
+mod probe;
+mod sample;
 mod state;
 mod walk;
 mod write;
@@ -27,7 +29,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
 use crate::manifest::{
-    Counts, FORMAT_NAME, KeySet, Manifest, PartOf, ReadingSettings, WordSettings,
+    Counts, FORMAT_NAME, KeySet, Manifest, PartOf, ReadingSettings, Sizing, WordSettings,
 };
 use crate::pass::{self, Tick};
 use crate::read::{InputFile, ReadOptions, ReadReport, Source};
@@ -39,6 +41,8 @@ pub use layout::{Layout, PLAN_FORMAT, PLAN_VERSION, SetLayout};
 pub use merge::{MergeOptions, merge};
 pub use partial::unfinished;
 pub use plan::{MAX_SHARDS, MINIMUM_MEMORY};
+pub use probe::insertion_rate;
+pub use sample::{GROUPS, Sample, SampledSet, sample};
 
 use insert::Ranges;
 use output::Output;
@@ -245,7 +249,7 @@ fn plan_of(
                 "the number of distinct n-grams is counted in a first reading: give --expected-ngrams",
             )?;
             let begun = Instant::now();
-            let counted = walk.count(assembly.partial.as_mut(), tick)?;
+            let (counted, _) = walk.count(assembly.partial.as_mut(), tick)?;
             assembly.seconds.count = begun.elapsed().as_secs_f64();
             Plan::new(options, Some(&counted))?
         }
@@ -320,7 +324,11 @@ pub struct BuildPlan {
     pub memory: u64,
     /// Inserting passes with this memory.
     pub passes: u32,
-    /// What was read, unless the number of n-grams was given.
+    /// Words that were counted, unless the number of n-grams was given.
+    pub words: Option<u64>,
+    /// n-gram occurrences of each n, likewise.
+    pub occurrences: Option<Vec<u64>>,
+    /// What was read, likewise.
     pub report: Option<ReadReport>,
     /// Seconds of counting.
     pub seconds: f64,
@@ -330,7 +338,7 @@ pub struct BuildPlan {
 pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Result<BuildPlan> {
     let options = plan::check_options(options)?;
     let started = Instant::now();
-    let mut report = None;
+    let (mut report, mut totals) = (None, None);
     let counted = if options.expected_ngrams.is_none() {
         let sources = output::Rereadable::once(sources);
         let mut walk = walk::Walk {
@@ -339,20 +347,20 @@ pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Res
             threads: pass::threads(options.threads),
             report: None,
         };
-        let counted = walk.count(None, tick)?;
+        let (sketches, all) = walk.count(None, tick)?;
         report = walk.report;
-        Some(counted)
+        totals = Some(all);
+        Some(sketches)
     } else {
         None
     };
     let plan = Plan::new(&options, counted.as_deref())?;
     Ok(BuildPlan {
-        layout: Layout::of_plan(&plan, &options),
-        index_bytes: plan.disk_bytes,
-        memory: plan.memory,
-        passes: plan.passes.len() as u32,
+        words: totals.as_ref().map(|all| all.words),
+        occurrences: totals.map(|all| all.sets.iter().map(|set| set.occurrences).collect()),
         report,
         seconds: started.elapsed().as_secs_f64(),
+        ..BuildPlan::of(&plan, &options)
     })
 }
 
@@ -369,7 +377,7 @@ pub fn count(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Re
         threads: pass::threads(options.threads),
         report: None,
     };
-    walk.count(None, tick)
+    Ok(walk.count(None, tick)?.0)
 }
 
 /// The geometry that a build of a corpus would have, from the sketches of its parts.
@@ -395,6 +403,28 @@ pub fn check_output(out: &Path, force: bool) -> Result<Vec<String>> {
 fn removed(stale: &[String]) -> Option<String> {
     let list = stale.join(", ");
     (!stale.is_empty()).then(|| format!("removed what an unfinished build had left: {list}"))
+}
+
+/// The geometry for so many n-grams of each n as `sizings` says, in ascending order of n.
+pub fn plan_sized(options: &BuildOptions, sizings: &[Sizing]) -> Result<BuildPlan> {
+    let options = plan::check_options(options)?;
+    let plan = Plan::sized(&options, sizings)?;
+    Ok(BuildPlan::of(&plan, &options))
+}
+
+impl BuildPlan {
+    fn of(plan: &Plan, options: &BuildOptions) -> BuildPlan {
+        BuildPlan {
+            layout: Layout::of_plan(plan, options),
+            index_bytes: plan.disk_bytes,
+            memory: plan.memory,
+            passes: plan.passes.len() as u32,
+            words: None,
+            occurrences: None,
+            report: None,
+            seconds: 0.0,
+        }
+    }
 }
 
 /// What every way to an index has in common: ranges are filled pass by pass, written, described and committed.

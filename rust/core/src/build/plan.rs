@@ -131,17 +131,19 @@ pub fn check_options(options: &BuildOptions) -> Result<BuildOptions> {
 impl Plan {
     /// `counted` has a sketch for each n of the (checked) options, unless a number was given.
     pub fn new(options: &BuildOptions, counted: Option<&[Sketch]>) -> Result<Plan> {
+        let sizings: Vec<Sizing> = (0..options.ns.len())
+            .map(|set| sizing(options, counted.map(|sketches| &sketches[set])))
+            .collect();
+        Plan::sized(options, &sizings)
+    }
+
+    /// `sizings` has one for each n of the (checked) options.
+    pub fn sized(options: &BuildOptions, sizings: &[Sizing]) -> Result<Plan> {
         let sets: Vec<SetPlan> = options
             .ns
             .iter()
-            .enumerate()
-            .map(|(index, &n)| {
-                SetPlan::new(
-                    n,
-                    options,
-                    sizing(options, counted.map(|sketches| &sketches[index])),
-                )
-            })
+            .zip(sizings)
+            .map(|(&n, sizing)| SetPlan::new(n, options, sizing.clone()))
             .collect::<Result<_>>()?;
         Ok(Plan::of_sets(sets, options.filter_fpr, options.memory))
     }

@@ -103,11 +103,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Text to keys on one thread.
-struct Worker {
+pub struct Worker {
     tokenizer: Tokenizer,
     hasher: NgramHasher,
-    occurrences: Vec<u64>,
-    words: u64,
+    /// n-grams of each n.
+    pub occurrences: Vec<u64>,
+    pub words: u64,
     /// For two tiers: the keys of the document at hand.
     document: Option<DocumentKeys>,
     /// For two tiers: distinct keys of each document, summed up.
@@ -116,7 +117,7 @@ struct Worker {
 
 impl Worker {
     /// `by_document`: each distinct key of a document is emitted once.
-    fn new(options: &BuildOptions, by_document: bool) -> Worker {
+    pub fn new(options: &BuildOptions, by_document: bool) -> Worker {
         Worker {
             tokenizer: Tokenizer::new(options.rule.clone()),
             hasher: NgramHasher::new(&options.ns),
@@ -127,7 +128,8 @@ impl Worker {
         }
     }
 
-    fn document(&mut self, text: &str, mut emit: impl FnMut(usize, &[u64])) {
+    /// Hands the keys of a document to `emit`, with the number of their set.
+    pub fn document(&mut self, text: &str, mut emit: impl FnMut(usize, &[u64])) {
         let Worker {
             tokenizer,
             hasher,
@@ -188,8 +190,12 @@ impl Worker {
 }
 
 impl Walk<'_> {
-    /// Sketches the distinct n-grams of each n; what `partial` has of it is not counted again.
-    pub fn count(&mut self, partial: Option<&mut Partial>, tick: Tick<'_>) -> Result<Vec<Sketch>> {
+    /// Sketches the distinct n-grams of each n, and counts them all; what `partial` has of it is not counted again.
+    pub fn count(
+        &mut self,
+        partial: Option<&mut Partial>,
+        tick: Tick<'_>,
+    ) -> Result<(Vec<Sketch>, Inserted)> {
         let ns = self.options.ns.len();
         let start = partial.as_ref().and_then(|partial| partial.checkpoint());
         let sketches = match &start {
@@ -202,7 +208,7 @@ impl Walk<'_> {
         let all = Mutex::new(sketches);
         let progress = Progress::of("count");
         let held = Held::Sketches(&all);
-        self.pass(
+        let totals = self.pass(
             progress,
             false,
             &|_| None,
@@ -215,7 +221,8 @@ impl Walk<'_> {
                 all: &all,
             },
         )?;
-        Ok(all.into_inner().unwrap_or_else(|p| p.into_inner()))
+        let sketches = all.into_inner().unwrap_or_else(|p| p.into_inner());
+        Ok((sketches, totals))
     }
 
     /// Inserts the n-grams that fall into `ranges`; what `partial` has of this pass is not inserted again.

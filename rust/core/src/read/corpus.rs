@@ -8,6 +8,7 @@ use super::error::{FileFault, ReadError};
 use super::keys::Keys;
 use super::open;
 use super::origin::Origin;
+use super::part::{self, Part};
 use super::position::Position;
 use super::raw::Meter;
 use super::report::{BadRecord, ReadReport, SAMPLES};
@@ -50,8 +51,39 @@ impl Corpus {
         options: ReadOptions,
         position: &Position,
     ) -> Result<Corpus, ReadError> {
+        let mut limits = Limits::new(options.max_bad_records, options.max_bad_files);
+        for &(source, block, bad) in &position.bad {
+            limits.add_records((source, block), bad);
+        }
+        let slots = (0..).zip(sources).map(|(number, source)| {
+            let begun = position.sources.get(&number);
+            Slot::new(source, begun)
+        });
+        Corpus::of_slots(slots.collect(), options, limits)
+    }
+
+    /// Prepares a pass over parts of files. Digests are not computed, and a part whose records all lack the text's key is
+    /// no error of its own.
+    pub fn open_parts(parts: Vec<Part>, options: ReadOptions) -> Result<Corpus, ReadError> {
+        let options = ReadOptions {
+            digests: false,
+            ..options
+        };
+        let limits = Limits::new(options.max_bad_records, options.max_bad_files);
+        Corpus::of_slots(
+            parts.into_iter().map(Slot::of_part).collect(),
+            options,
+            limits,
+        )
+    }
+
+    fn of_slots(
+        slots: Vec<Slot>,
+        options: ReadOptions,
+        limits: Limits,
+    ) -> Result<Corpus, ReadError> {
         options.check()?;
-        if sources.is_empty() {
+        if slots.is_empty() {
             return Err(ReadError::NoInput {
                 why: "no source was given".to_owned(),
             });
@@ -61,15 +93,6 @@ impl Corpus {
             ids: options.ids,
             max_record_bytes: options.max_record_bytes,
         };
-        let mut limits = Limits::new(options.max_bad_records, options.max_bad_files);
-        for &(source, block, bad) in &position.bad {
-            limits.add_records((source, block), bad);
-        }
-        let slots = (0..).zip(sources).map(|(number, source)| {
-            let begun = position.sources.get(&number);
-            Slot::new(source, begun)
-        });
-        let slots: Vec<Slot> = slots.collect();
         let done = slots
             .iter()
             .filter(|slot| slot.done.load(Ordering::Relaxed));
@@ -220,7 +243,13 @@ impl Corpus {
             let State::Waiting(waiting) = std::mem::replace(&mut reader.state, State::Done) else {
                 return false;
             };
-            match open::open(waiting, &self.options, &self.bytes).and_then(|opened| {
+            let opened = match &self.slots[source].part {
+                None => open::open(waiting, &self.options, &self.bytes),
+                Some(part) => {
+                    part::open(part, &self.options, &self.bytes).map_err(|fault| (fault, None))
+                }
+            };
+            match opened.and_then(|opened| {
                 let digest = self.digest_before(source, opened.sequential)?;
                 Ok((opened, digest))
             }) {
@@ -336,7 +365,7 @@ impl Corpus {
             }
         };
         let mut outcome = lock(&slot.result);
-        outcome.bytes = slot.origin.bytes().unwrap_or(meter.bytes());
+        outcome.bytes = slot.bytes().unwrap_or(meter.bytes());
         outcome.blake3 = digest;
         self.close(source, reader, outcome);
     }
@@ -348,7 +377,6 @@ impl Corpus {
         let mut outcome = lock(&slot.result);
         outcome.incomplete = Some(fault.to_string());
         outcome.bytes = slot
-            .origin
             .bytes()
             .unwrap_or_else(|| meter.map_or(0, Meter::bytes));
         if self.options.digests
@@ -396,7 +424,8 @@ impl Corpus {
     /// A source that is wholly read and whose records all lack the text's key was read with the wrong key: zero documents
     /// would read as success.
     fn check_keys(&self, source: usize, outcome: &Outcome) {
-        if outcome.blocks != Some(outcome.merged) || outcome.tally.saw_key {
+        let all = outcome.blocks == Some(outcome.merged);
+        if !all || outcome.tally.saw_key || self.slots[source].part.is_some() {
             return;
         }
         if let Some((_, seen)) = &outcome.tally.missing {

@@ -84,7 +84,7 @@ pub(super) fn open(
 }
 
 /// What cuts a file, if it is of a format that is read by jumping about in it. The file stays at its beginning.
-fn jumping(
+pub(super) fn jumping(
     mut file: &File,
     options: &ReadOptions,
     progress: &Arc<AtomicU64>,
@@ -233,6 +233,16 @@ enum Named {
     Unknown,
 }
 
+/// What bytes are that are read front to back.
+pub(super) enum Shape {
+    Compressed(&'static codec::Codec),
+    Tar,
+    ArrowStream,
+    Lines(Lines),
+    /// One text.
+    Text,
+}
+
 /// Finds out what the bytes are and returns what cuts them.
 pub(super) fn content(
     mut input: Input,
@@ -240,9 +250,11 @@ pub(super) fn content(
     kind: Kind,
     options: &ReadOptions,
 ) -> Result<Box<dyn Cut>, FileFault> {
-    if let Some(codec) = codec::sniff(input.peek(shape::HEAD)?) {
+    let mut found = shape(&mut input, name, kind, options)?;
+    if let Shape::Compressed(codec) = found {
         input = Input::new((codec.open)(input, options)?);
-        if let Some(inner) = codec::sniff(input.peek(shape::HEAD)?) {
+        found = shape(&mut input, name, kind, options)?;
+        if let Shape::Compressed(inner) = found {
             let what = format!(
                 "{} data inside a {} file (compressed twice)",
                 inner.name, codec.name
@@ -250,7 +262,25 @@ pub(super) fn content(
             return Err(FileFault::refused(what, "decompress it once first"));
         }
     }
+    Ok(match found {
+        Shape::Compressed(_) | Shape::Tar => Box::new(ArchiveCutter::new(Tar::new(input), options)),
+        Shape::ArrowStream => Box::new(StreamCutter::new(input, options.keys(), options)?),
+        Shape::Lines(lines) => Box::new(LineCutter::new(input, lines, options)),
+        Shape::Text => Box::new(TextCutter::new(input, options)),
+    })
+}
+
+/// Finds out what the bytes are, without consuming any.
+pub(super) fn shape(
+    input: &mut Input,
+    name: &str,
+    kind: Kind,
+    options: &ReadOptions,
+) -> Result<Shape, FileFault> {
     let head = input.peek(shape::HEAD)?;
+    if let Some(codec) = codec::sniff(head) {
+        return Ok(Shape::Compressed(codec));
+    }
     let unseekable = [
         (is_parquet(head), "Parquet file"),
         (is_ipc_file(head), "Arrow file"),
@@ -269,10 +299,10 @@ pub(super) fn content(
                 "unpack it first",
             ));
         }
-        return Ok(Box::new(ArchiveCutter::new(Tar::new(input), options)));
+        return Ok(Shape::Tar);
     }
     if is_ipc_stream(head) {
-        return Ok(Box::new(StreamCutter::new(input, options.keys(), options)?));
+        return Ok(Shape::ArrowStream);
     }
     if let Some(fault) = shape::encoding(head).or_else(|| shape::foreign(head)) {
         return Err(fault);
@@ -302,11 +332,11 @@ pub(super) fn content(
         _ => false,
     };
     Ok(if json {
-        Box::new(LineCutter::new(input, Lines::Json, options))
+        Shape::Lines(Lines::Json)
     } else if options.text_lines {
-        Box::new(LineCutter::new(input, Lines::Text, options))
+        Shape::Lines(Lines::Text)
     } else {
-        Box::new(TextCutter::new(input, options))
+        Shape::Text
     })
 }
 

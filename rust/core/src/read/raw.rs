@@ -27,6 +27,11 @@ impl Meter {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// Counts bytes that did not pass through a [`Raw`].
+    pub fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// The digest of all bytes so far, in hexadecimal.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Source;
 use super::cut::Cut;
 use super::origin::Origin;
+use super::part::Part;
 use super::position::SourcePosition;
 use super::raw::Meter;
 use super::report::SourceReport;
@@ -17,6 +18,8 @@ pub(super) struct Slot {
     pub path: String,
     pub name: String,
     pub origin: Origin,
+    /// What to read of the file, if not all of it.
+    pub part: Option<Part>,
     pub reader: Mutex<Reader>,
     pub done: AtomicBool,
     pub result: Mutex<Outcome>,
@@ -95,9 +98,29 @@ impl Slot {
             path,
             name,
             origin,
+            part: None,
             reader: Mutex::new(reader),
             done: AtomicBool::new(whole),
             result: Mutex::new(outcome),
+        }
+    }
+
+    /// A part of a file.
+    pub fn of_part(part: Part) -> Slot {
+        let mut slot = Slot::new(Source::File(part.file.clone()), None);
+        if part.bytes.start > 0 {
+            // Lines in messages count from here.
+            slot.path += &format!(" (from byte {})", part.bytes.start);
+        }
+        slot.part = Some(part);
+        slot
+    }
+
+    /// How many bytes it has, unless that shows in reading only.
+    pub fn bytes(&self) -> Option<u64> {
+        match self.part {
+            Some(_) => None,
+            None => self.origin.bytes(),
         }
     }
 

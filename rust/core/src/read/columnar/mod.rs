@@ -8,7 +8,7 @@ mod table;
 pub(super) use ipc::{
     FileCutter, StreamCutter, is_file as is_ipc_file, is_stream as is_ipc_stream,
 };
-pub(super) use parquet::{ParquetCutter, is_parquet};
+pub(super) use parquet::{ParquetCutter, is_parquet, row_groups};
 pub(super) use table::Table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,8 @@
 //! Parquet: one row group after the other, of which only the wanted columns are read, page by page.
 
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +11,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::RowGroupMetaData;
 
 use super::guard;
 use super::table::{Table, check_text, find};
@@ -28,6 +32,31 @@ pub(in crate::read) fn is_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PAR1") || head.starts_with(b"PARE")
 }
 
+/// The bytes of each row group, as if they followed each other without gaps; none if the file is not Parquet.
+pub(in crate::read) fn row_groups(file: &File) -> Result<Option<Vec<Range<u64>>>, FileFault> {
+    let mut head = Vec::new();
+    file.take(8).read_to_end(&mut head)?;
+    (&mut &*file).rewind()?;
+    if !is_parquet(&head) {
+        return Ok(None);
+    }
+    let metadata = guard(NAME, || {
+        ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
+    })?;
+    let mut end = 0;
+    let groups = metadata.metadata().row_groups().iter().map(|group| {
+        let start = end;
+        end += stored(group);
+        start..end
+    });
+    Ok(Some(groups.collect()))
+}
+
+/// Bytes of a row group in the file.
+fn stored(group: &RowGroupMetaData) -> u64 {
+    u64::try_from(group.compressed_size()).unwrap_or(0)
+}
+
 /// Cuts a Parquet file into blocks of rows.
 pub(in crate::read) struct ParquetCutter {
     file: Places,
@@ -43,6 +72,10 @@ pub(in crate::read) struct ParquetCutter {
     reader: Option<(ParquetRecordBatchReader, u64)>,
     /// 1-based number of the next row.
     row: u64,
+    /// How many of a row group's rows are read.
+    share: f64,
+    /// Only one row group is read.
+    part: bool,
 }
 
 impl ParquetCutter {
@@ -91,20 +124,40 @@ impl ParquetCutter {
             group: 0,
             reader: None,
             row: 1,
+            share: 1.0,
+            part: false,
         })
+    }
+
+    /// Reads only the row group that begins where `bytes` does (see [`row_groups`]), and of its rows as great a share from the
+    /// first on as `bytes` has of its bytes.
+    pub fn part(mut self, bytes: &Range<u64>) -> ParquetCutter {
+        self.part = true;
+        let mut start = 0;
+        for group in self.metadata.metadata().row_groups() {
+            if start >= bytes.start {
+                let length = stored(group).max(1);
+                self.share = ((bytes.end - bytes.start) as f64 / length as f64).min(1.0);
+                break;
+            }
+            start += stored(group);
+            self.group += 1;
+            self.row += u64::try_from(group.num_rows()).unwrap_or(0);
+        }
+        self
     }
 
     /// Opens the next row group that has rows; `false` after the last.
     fn open_group(&mut self) -> Result<bool, FileFault> {
-        let Some(group) = self.metadata.metadata().row_groups().get(self.group) else {
+        let groups = self.metadata.metadata().row_groups();
+        let Some(group) = groups.get(self.group).filter(|_| self.share > 0.0) else {
             return Ok(false);
         };
         let mut bytes = 0u64;
         for (leaf, column) in group.columns().iter().enumerate() {
-            self.progress.fetch_add(
-                u64::try_from(column.compressed_size()).unwrap_or(0),
-                Ordering::Relaxed,
-            );
+            let stored = column.compressed_size().max(0) as f64;
+            self.progress
+                .fetch_add((stored * self.share) as u64, Ordering::Relaxed);
             if !self.mask.leaf_included(leaf) {
                 continue;
             }
@@ -122,21 +175,26 @@ impl ParquetCutter {
                 ));
             }
         }
-        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-        let row_bytes = bytes.checked_div(rows).unwrap_or(0).max(1);
+        let all = u64::try_from(group.num_rows()).unwrap_or(0);
+        let row_bytes = bytes.checked_div(all).unwrap_or(0).max(1);
         let batch = usize::try_from(self.block_bytes as u64 / row_bytes)
             .unwrap_or(MAX_ROWS)
             .clamp(1, MAX_ROWS);
+        let rows = (all as f64 * self.share).ceil() as u64;
         let file = self.file.clone();
         let reader = guard(NAME, || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                 .with_row_groups(vec![self.group])
                 .with_projection(self.mask.clone())
                 .with_batch_size(batch)
+                .with_limit(rows as usize)
                 .build()
         })?;
         self.reader = Some((reader, rows));
         self.group += 1;
+        if self.part {
+            self.share = 0.0;
+        }
         Ok(true)
     }
 }
