@@ -14,7 +14,7 @@ import sys
 
 from lab import Findings, Lab, Skip, machine, print_table
 
-QUESTIONS = ["build", "words", "query", "scan", "decontaminate", "cluster", "rivals", "memory", "room"]
+QUESTIONS = ["build", "words", "query", "scan", "decontaminate", "cluster", "rivals", "memory", "room", "synthetic", "predict", "scale"]
 
 
 def answer(name: str, lab: Lab) -> bool:

@@ -26,11 +26,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ngramscope.errors import UsageError
+from ngramscope.sizes import counted
+
 __all__ = ["Interval", "Prediction", "predict"]
 
 ERRORS = 2.0
 EXTRA = 0.2  # log odds for each doubling
 STEEPEST = math.log(2)  # the deficit doubles when the text does
+LEAST = 100
 _FLOOR = 1e-6  # deficits below this are none
 _STEPS = 200
 
@@ -74,7 +78,18 @@ def predict(sample: Mapping[str, Any]) -> Prediction:
     ----------
     sample
         As ``_core.sample`` tells it: lists have an entry for each group.
+
+    Raises
+    ------
+    UsageError
+        So few texts that nothing can be said: fewer than `LEAST` documents, or in less than half of the groups.
     """
+    documents, filled = sum(sample["documents"]), sum(count > 0 for count in sample["documents"])
+    if documents < LEAST or 2 * filled < len(sample["documents"]):
+        raise UsageError(
+            f"--sample: {counted(documents, 'document')} from {counted(sample['parts'], 'part')} of the files are too few to "
+            "predict from; give more, or --count to read everything"
+        )
     scale = sample["bytes_total"] / sample["bytes_read"]
     return Prediction(
         scale=scale,

@@ -27,7 +27,9 @@ const WINDOW_BYTES: Range<u64> = 4 << 10..256 << 10;
 const DEPTH: u64 = 16;
 /// With fewer parts than this for each group, blocks of parts are divided among the groups.
 const PARTS_A_GROUP: usize = 4;
-const BLOCK_BYTES: usize = 64 << 10;
+/// Bytes of such a block, at least and at most; so that there are enough of them in a small sample.
+const BLOCK_BYTES: Range<u64> = 4 << 10..64 << 10;
+const BLOCKS_A_GROUP: u64 = 8;
 /// About so many n-gram occurrences are remembered for each n, chosen by key.
 const REMEMBERED: u64 = 8 << 20;
 
@@ -89,7 +91,8 @@ pub fn sample(
     let mut reading = options.read.clone();
     let threads = pass::threads(options.threads);
     reading.parallel_files = threads;
-    reading.block_bytes = BLOCK_BYTES;
+    reading.block_bytes =
+        (bytes / GROUPS as u64 / BLOCKS_A_GROUP).clamp(BLOCK_BYTES.start, BLOCK_BYTES.end) as usize;
     reading.stop = Default::default();
     let chosen = choose(files, bytes, seed, &reading, tick)?;
     if chosen.parts.is_empty() {
