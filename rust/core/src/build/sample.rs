@@ -23,8 +23,10 @@ pub const GROUPS: usize = 64;
 const WINDOWS: u64 = 4096;
 /// ... but not so small that finding them takes longer than reading them.
 const WINDOW_BYTES: Range<u64> = 4 << 10..256 << 10;
-/// What can be read only from a beginning is read further, since the first bytes compress worse than the others: so many windows.
+/// What can be read only from a beginning is read further, since the first bytes compress worse than the others: so many windows,
+/// and at least so many bytes, in which every decoder has given something.
 const DEPTH: u64 = 16;
+const LEAST_DEPTH: u64 = 1 << 20;
 /// With fewer parts than this for each group, blocks of parts are divided among the groups.
 const PARTS_A_GROUP: usize = 4;
 /// Bytes of such a block, at least and at most; so that there are enough of them in a small sample.
@@ -252,7 +254,7 @@ fn choose(
                             .min(range.end)
                             .saturating_sub(part.start.max(range.start))
                     };
-                    let depth = (DEPTH * width).min(length);
+                    let depth = (DEPTH * width).max(LEAST_DEPTH).min(length);
                     chances += drawn.iter().map(inside).sum::<u64>() as f64 / depth.max(1) as f64;
                     let times = chances.floor();
                     chances -= times;

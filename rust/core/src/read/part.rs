@@ -87,28 +87,31 @@ pub(super) fn open(
         )))
     };
     let length = bytes.end - bytes.start;
-    // Those without a limit end by themselves.
-    let (inner, limit): (Box<dyn Cut>, Option<u64>) = if columnar::row_groups(&opened)?.is_some() {
+    let whole = length == file.bytes;
+    let (inner, end): (Box<dyn Cut>, End) = if columnar::row_groups(&opened)?.is_some() {
         let cutter = ParquetCutter::new(Places::of_file(opened)?, options.keys(), options, &read)?;
-        (Box::new(cutter.part(bytes)), None)
+        (Box::new(cutter.part(bytes)), End::Itself)
     } else if let Some(cutter) = jumping(&opened, options, &read)? {
-        (cutter, Some(length))
+        (cutter, if whole { End::Itself } else { End::Here })
     } else if let Shape::Lines(lines) = shape_of(&opened, &file.name, options)? {
         let input = metered(Box::new(Window::new(opened, bytes.clone())?));
-        (Box::new(LineCutter::new(input, lines, options)), None)
+        let cutter = LineCutter::new(input, lines, options);
+        (Box::new(cutter), End::Itself)
     } else {
-        let input = metered(Box::new(Sips(opened)));
-        (
-            content(input, &file.name, Kind::File, options)?,
-            Some(length),
-        )
+        let input = metered(Box::new(Sips {
+            file: opened,
+            left: length,
+            most: (length / 64).clamp(512, 8 << 10),
+        }));
+        let cutter = content(input, &file.name, Kind::File, options)?;
+        (cutter, if whole { End::Itself } else { End::CutOff })
     };
     let meter = Meter::new(false);
     Ok(Opened {
         cutter: Box::new(PartCutter {
             inner,
             length,
-            limit,
+            end,
             read,
             seen: 0,
             meter: Arc::clone(&meter),
@@ -119,14 +122,24 @@ pub(super) fn open(
     })
 }
 
+/// How a part comes to its end.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// Nothing is left.
+    Itself,
+    /// As many bytes as it has were read.
+    Here,
+    /// Likewise; behind them a decoder meets the end of the file, which is no damage.
+    CutOff,
+}
+
 /// Ends a part, and tells the meter how many bytes of the file it stands for.
 struct PartCutter {
     inner: Box<dyn Cut>,
     length: u64,
-    /// For what does not end by itself.
-    limit: Option<u64>,
+    end: End,
     read: Arc<AtomicU64>,
-    /// How much of `read` is in the progress.
+    /// How many bytes the blocks so far have taken.
     seen: u64,
     meter: Arc<Meter>,
     progress: Arc<AtomicU64>,
@@ -134,21 +147,33 @@ struct PartCutter {
 
 impl Cut for PartCutter {
     fn next(&mut self, block: &mut Block) -> Result<bool, FileFault> {
-        let full = self.limit.is_some_and(|limit| self.seen >= limit);
-        let more = !full && self.inner.next(block)?;
-        let read = self.read.load(Ordering::Relaxed);
-        self.progress.fetch_add(read - self.seen, Ordering::Relaxed);
-        self.seen = read;
-        if !more {
-            // Windows pass over bytes at their beginning and add some at their end.
-            self.meter.add(self.limit.map_or(self.length, |_| read));
+        let full = self.end == End::Here && self.seen >= self.length;
+        let more = !full
+            && match self.inner.next(block) {
+                Err(_)
+                    if self.end == End::CutOff
+                        && self.read.load(Ordering::Relaxed) >= self.length =>
+                {
+                    false
+                }
+                other => other?,
+            };
+        if more {
+            let read = self.read.load(Ordering::Relaxed);
+            self.progress.fetch_add(read - self.seen, Ordering::Relaxed);
+            self.seen = read;
+        } else {
+            // Windows pass over bytes at their beginning and add some at their end. What a decoder took in and could not
+            // give out does not count.
+            let all = self.end == End::Itself;
+            self.meter.add(if all { self.length } else { self.seen });
         }
         Ok(more)
     }
 }
 
 /// The lines that begin in a range of a file's bytes.
-pub(super) struct Window {
+struct Window {
     file: File,
     /// Place of the next byte of the file.
     at: u64,
@@ -159,7 +184,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new(mut file: File, range: Range<u64>) -> io::Result<Window> {
+    fn new(mut file: File, range: Range<u64>) -> io::Result<Window> {
         // The line that begins at the range's first byte is known by the end of the one before.
         let at = range.start.saturating_sub(1);
         file.seek(SeekFrom::Start(at))?;
@@ -212,13 +237,19 @@ impl Read for Window {
     }
 }
 
-/// Reads little at a time, so that hardly more of a file is read than is used.
-pub(super) struct Sips(pub File);
+/// The beginning of a file, read little at a time, so that hardly more of it is taken than is given out.
+struct Sips {
+    file: File,
+    left: u64,
+    most: u64,
+}
 
 impl Read for Sips {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let most = out.len().min(8 << 10);
-        self.0.read(&mut out[..most])
+        let most = self.most.min(self.left).min(out.len() as u64);
+        let got = self.file.read(&mut out[..most as usize])?;
+        self.left -= got as u64;
+        Ok(got)
     }
 }
 
