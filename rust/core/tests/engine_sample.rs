@@ -27,6 +27,9 @@ fn texts() -> Vec<String> {
         .collect()
 }
 
+/// Writes the texts to a folder, in some form.
+type Write = fn(&Path);
+
 fn found(folder: &Path) -> Vec<InputFile> {
     discover(&[folder.to_path_buf()], &[], &[]).expect("files")
 }
@@ -87,7 +90,7 @@ fn every_record_has_the_same_chance() {
             .map(|text| text.split(' ').count())
             .sum::<usize>() as f64,
     ];
-    let forms: [(&str, fn(&Path)); 4] = [
+    let forms: [(&str, Write); 4] = [
         ("lines", lines),
         ("compressed", compressed),
         ("one text a file", one_text_a_file),

@@ -202,7 +202,7 @@ fn choose(
                 |number: u64| (u128::from(total) * u128::from(number) / u128::from(count)) as u64;
             let room = at(number + 1) - at(number) - width;
             let start =
-                at(number) + (u128::from(random(number)) * u128::from(room + 1) >> 64) as u64;
+                at(number) + ((u128::from(random(number)) * u128::from(room + 1)) >> 64) as u64;
             start..start + width
         })
         .peekable();

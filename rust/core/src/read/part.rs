@@ -44,7 +44,7 @@ pub fn access(file: &InputFile, options: &ReadOptions) -> Access {
     if file.bytes == 0 {
         return Access::Whole;
     }
-    let whole = || Access::FromBeginning(vec![0..file.bytes]);
+    let whole = || Access::FromBeginning(std::iter::once(0..file.bytes).collect());
     let find = || -> Result<Access, FileFault> {
         let opened = File::open(&file.path)?;
         if let Some(ranges) = columnar::row_groups(&opened)? {
