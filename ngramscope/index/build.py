@@ -18,7 +18,7 @@ from ngramscope._core import Progress
 from ngramscope.corpus.feed import Feeder
 from ngramscope.corpus.manifest import CorpusManifest, default_manifest
 from ngramscope.corpus.remote import public_name
-from ngramscope.corpus.sources import corpus_manifest, corpus_sources, read_by_manifest
+from ngramscope.corpus.sources import corpus_manifest, read_by_manifest
 from ngramscope.errors import UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 from ngramscope.index.texts import check_texts

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from ngramscope import _core
+from ngramscope.corpus.sources import corpus_sources
 from ngramscope.errors import UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
 from ngramscope.index.options import BuildOptions
@@ -43,7 +43,8 @@ def plan_index(
     ----------
     sample
         Bytes of the files (an integer, or a size as ``"1GiB"``) or a share of them (a fraction below 1, or ``"5%"``). Sources
-        that are no larger, and standard input, are counted whole. None always counts.
+        that are no larger, and standard input, are counted whole. None always counts. Only files of this machine can be
+        sampled.
     seed
         Chooses the sample.
     size_for
@@ -73,7 +74,8 @@ def plan_index(
         raise UsageError(f"--machines: {machines!r} is not possible; a whole number of at least 1")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise UsageError(f"--seed: {seed!r} is not possible; a whole number from 0 to below 2^63")
-    paths = [os.fspath(each) for each in sources]
+    paths, read = corpus_sources(sources, options.read)
+    options = dataclasses.replace(options, read=read)
     if options.expected_ngrams is None and sample is not None:
         drawn = _core.sample(paths, sample_size(sample), seed, options, progress=progress)
         if drawn is not None:

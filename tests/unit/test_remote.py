@@ -18,8 +18,8 @@ from blake3 import blake3
 from ngramscope import Index
 from ngramscope.corpus import http, remote
 from ngramscope.errors import InputError, MissingExtraError, UsageError
-from ngramscope.index.build import plan_index
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
+from ngramscope.index.plan import plan_index
 from ngramscope.index.scan import Scan
 from tests.conftest import Cli, read_jsonl, write_jsonl
 from tests.server import Site, serve
@@ -103,8 +103,12 @@ def test_candidates_scans_and_plans_read_remote_files_too(tmp_path: Path) -> Non
         manifest = tmp_path / "far.toml"
         manifest.write_text(f'format = 1\nname = "far"\n[corpus]\nkind = "files"\npaths = ["{site.url}/a.arrows"]\n')
         for source in (manifest, f"{site.url}/a.arrows"):
-            plan = plan_index([source], BuildOptions(read=ReadOptions(), rule=WordRule(), n=(3,)))
+            options = BuildOptions(read=ReadOptions(), rule=WordRule(), n=(3,))
+            plan = plan_index([source], options)
             assert [each["name"] for each in plan["report"]["sources"]] == [f"{site.url}/a.arrows"]
+            assert plan_index([source], options, sample="1GiB")["words"] == plan["words"]
+            with pytest.raises(UsageError, match="only files of this machine can be sampled; give --count"):
+                plan_index([source], options, sample=100)
         assert len(Scan(manifest, [manifest])) == len(ROWS)
     assert rows == len(scan) == len(ROWS)
 

@@ -157,22 +157,31 @@ pub fn sample_corpus(
     let mut watch = Watch::new(progress);
     let sources = sources(py, &paths, &options.read, None, &mut watch)?;
     let options = options.to_core(py)?;
-    let files: Option<Vec<InputFile>> = sources
-        .into_iter()
-        .map(|source| match source {
-            Source::File(file) => Some(file),
-            Source::Stream(..) => None,
-        })
-        .collect();
-    let Some(files) = files else { return Ok(None) };
-    let total: u64 = files.iter().map(|file| file.bytes).sum();
-    let bytes = match size {
-        SampleSize::Bytes(bytes) => bytes,
-        SampleSize::Share(share) => (total as f64 * share).ceil() as u64,
-    };
-    if bytes >= total {
+    if sources
+        .iter()
+        .any(|source| matches!(source, Source::Stream(..)))
+    {
         return Ok(None);
     }
+    let total: Option<u64> = sources.iter().map(Source::bytes).sum();
+    let bytes = match (size, total) {
+        (SampleSize::Bytes(bytes), _) => Some(bytes),
+        (SampleSize::Share(share), total) => {
+            total.map(|total| (total as f64 * share).ceil() as u64)
+        }
+    };
+    if total.is_some_and(|total| bytes.is_some_and(|bytes| bytes >= total)) {
+        return Ok(None);
+    }
+    let mut files = Vec::new();
+    for source in sources {
+        let Source::File(file) = source else {
+            let advice = "only files of this machine can be sampled; give --count to read all of it, or --expected-ngrams";
+            return Err(error::usage(py, &format!("{}: {advice}", source.name())));
+        };
+        files.push(file);
+    }
+    let bytes = bytes.expect("the size of files is known");
     let outcome =
         py.detach(|| build::sample(&files, bytes, seed, &options, &mut |step| watch.tick(step)));
     finish(py, watch, outcome).map(Some)
