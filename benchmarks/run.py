@@ -14,7 +14,20 @@ import sys
 
 from lab import Findings, Lab, Skip, machine, print_table
 
-QUESTIONS = ["build", "words", "query", "scan", "decontaminate", "cluster", "rivals", "memory", "room", "synthetic", "predict", "scale"]
+QUESTIONS = [
+    "build",
+    "words",
+    "query",
+    "scan",
+    "decontaminate",
+    "cluster",
+    "rivals",
+    "memory",
+    "room",
+    "synthetic",
+    "predict",
+    "scale",
+]
 
 
 def answer(name: str, lab: Lab) -> bool:
