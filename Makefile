@@ -50,7 +50,7 @@ demo: build  ## Create the environment, build, index the embedded corpus and sco
 
 test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
 	cargo test --release --locked
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n 2
 
 soak: $(VENV)/test-$(KEY) build  ## Kill and continue builds of a larger corpus, some minutes long; KILLS=100 MEGABYTES=400.
 	$(BIN)/python -m tools.soak --kills $(or $(KILLS),100) --megabytes $(or $(MEGABYTES),400)
