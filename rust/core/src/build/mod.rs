@@ -6,6 +6,7 @@
 //! then:           sync ─▶ rename shards ─▶ rename index.json (the commit) ─▶ remove what the old index.json named
 //! ```
 
+mod assembly;
 mod checkpoint;
 mod distinct;
 mod insert;
@@ -14,6 +15,7 @@ mod merge;
 mod output;
 mod partial;
 mod plan;
+mod planning;
 mod probe;
 mod sample;
 mod state;
@@ -28,29 +30,25 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::filter::FilterKind;
-use crate::manifest::{
-    Counts, FORMAT_NAME, KeySet, Manifest, PartOf, ReadingSettings, Sizing, WordSettings,
-};
+use crate::manifest::{Counts, FORMAT_NAME, Manifest, PartOf, ReadingSettings, WordSettings};
 use crate::pass::{self, Tick};
 use crate::read::{InputFile, ReadOptions, ReadReport, Source};
 use crate::shard::FORMAT_VERSION;
-use crate::sketch::Sketch;
 use crate::tokenize::WordRule;
 
+pub use assembly::check_output;
 pub use layout::{Layout, PLAN_FORMAT, PLAN_VERSION, SetLayout};
 pub use merge::{MergeOptions, merge};
 pub use partial::unfinished;
 pub use plan::{MAX_SHARDS, MINIMUM_MEMORY};
+pub use planning::{BuildPlan, count, layout, plan, plan_sized};
 pub use probe::insertion_rate;
 pub use sample::{GROUPS, Sample, SampledSet, sample};
 
-use insert::Ranges;
-use output::Output;
+use assembly::Assembly;
 use partial::Partial;
 use plan::Plan;
-use state::{Commit, Planned};
-use walk::Inserted;
-use write::Writer;
+use state::Planned;
 
 /// What to build.
 #[derive(Clone, Debug)]
@@ -311,290 +309,6 @@ fn complete(partial: &Partial, out: &Path) -> Result<Option<BuildSummary>> {
         resumed: Some(state.progress()),
         seconds: Seconds::default(),
     }))
-}
-
-/// The geometry that a build of `sources` would have, and what it would take.
-#[derive(Clone, Debug, Serialize)]
-pub struct BuildPlan {
-    /// The geometry; as JSON, a plan file.
-    pub layout: Layout,
-    /// Bytes of the index, on disk and, less checksums, in memory.
-    pub index_bytes: u64,
-    /// Memory for filter ranges.
-    pub memory: u64,
-    /// Inserting passes with this memory.
-    pub passes: u32,
-    /// Words that were counted, unless the number of n-grams was given.
-    pub words: Option<u64>,
-    /// n-gram occurrences of each n, likewise.
-    pub occurrences: Option<Vec<u64>>,
-    /// What was read, likewise.
-    pub report: Option<ReadReport>,
-    /// Seconds of counting.
-    pub seconds: f64,
-}
-
-/// Counts the distinct n-grams of `sources`, unless their number is given, and chooses the geometry; builds nothing.
-pub fn plan(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Result<BuildPlan> {
-    let options = plan::check_options(options)?;
-    let started = Instant::now();
-    let (mut report, mut totals) = (None, None);
-    let counted = if options.expected_ngrams.is_none() {
-        let sources = output::Rereadable::once(sources);
-        let mut walk = walk::Walk {
-            sources: &sources,
-            options: &options,
-            threads: pass::threads(options.threads),
-            report: None,
-        };
-        let (sketches, all) = walk.count(None, tick)?;
-        report = walk.report;
-        totals = Some(all);
-        Some(sketches)
-    } else {
-        None
-    };
-    let plan = Plan::new(&options, counted.as_deref())?;
-    Ok(BuildPlan {
-        words: totals.as_ref().map(|all| all.words),
-        occurrences: totals.map(|all| all.sets.iter().map(|set| set.occurrences).collect()),
-        report,
-        seconds: started.elapsed().as_secs_f64(),
-        ..BuildPlan::of(&plan, &options)
-    })
-}
-
-/// Sketches of the distinct n-grams of `sources`, or of a part of them, one for each n: [`layout`] takes those of all parts.
-pub fn count(sources: Vec<Source>, options: &BuildOptions, tick: Tick<'_>) -> Result<Vec<Sketch>> {
-    let options = plan::check_options(options)?;
-    let sources = match options.part {
-        Some(part) => part.choose(sources)?,
-        None => sources,
-    };
-    let mut walk = walk::Walk {
-        sources: &output::Rereadable::once(sources),
-        options: &options,
-        threads: pass::threads(options.threads),
-        report: None,
-    };
-    Ok(walk.count(None, tick)?.0)
-}
-
-/// The geometry that a build of a corpus would have, from the sketches of its parts.
-pub fn layout(parts: &[Vec<Sketch>], options: &BuildOptions) -> Result<Layout> {
-    let options = plan::check_options(options)?;
-    let mut all = vec![Sketch::default(); options.ns.len()];
-    for part in parts {
-        for (sum, sketch) in all.iter_mut().zip(part) {
-            sum.merge(sketch);
-        }
-    }
-    Ok(Layout::of_plan(&Plan::new(&options, Some(&all))?, &options))
-}
-
-/// An error when no index can be built in the folder `out`, without the work of building one; returns what the user should know.
-pub fn check_output(out: &Path, force: bool) -> Result<Vec<String>> {
-    let mut stale = Partial::refuse(out)?;
-    stale.extend(Output::open(out, force)?.stale_files());
-    Ok(removed(&stale).into_iter().collect())
-}
-
-/// What the user should know of files that an unfinished build had left and that are gone now.
-fn removed(stale: &[String]) -> Option<String> {
-    let list = stale.join(", ");
-    (!stale.is_empty()).then(|| format!("removed what an unfinished build had left: {list}"))
-}
-
-/// The geometry for so many n-grams of each n as `sizings` says, in ascending order of n.
-pub fn plan_sized(options: &BuildOptions, sizings: &[Sizing]) -> Result<BuildPlan> {
-    let options = plan::check_options(options)?;
-    let plan = Plan::sized(&options, sizings)?;
-    Ok(BuildPlan::of(&plan, &options))
-}
-
-impl BuildPlan {
-    fn of(plan: &Plan, options: &BuildOptions) -> BuildPlan {
-        BuildPlan {
-            layout: Layout::of_plan(plan, options),
-            index_bytes: plan.disk_bytes,
-            memory: plan.memory,
-            passes: plan.passes.len() as u32,
-            words: None,
-            occurrences: None,
-            report: None,
-            seconds: 0.0,
-        }
-    }
-}
-
-/// What every way to an index has in common: ranges are filled pass by pass, written, described and committed.
-struct Assembly {
-    output: Output,
-    partial: Option<Partial>,
-    threads: usize,
-    /// Files that an unfinished build had left and that are gone now.
-    stale: Vec<String>,
-    warnings: Vec<String>,
-    resumed: Option<String>,
-    seconds: Seconds,
-    started: Instant,
-}
-
-/// All sets, written but not committed.
-struct Filled<'a> {
-    writer: Writer<'a>,
-    sets: Vec<KeySet>,
-    words: u64,
-    passes: u32,
-}
-
-impl Assembly {
-    fn open(
-        out: &Path,
-        force: bool,
-        threads: Option<usize>,
-        mut partial: Option<Partial>,
-    ) -> Result<Assembly> {
-        let mut output = Output::open(out, force)?;
-        let mut stale = output.stale_files();
-        let mut resumed = None;
-        if let Some(partial) = &mut partial {
-            partial.check_place(out)?;
-            stale.extend(partial.stale_files());
-            let state = partial.state();
-            resumed = (!state.is_empty()).then(|| state.progress());
-        }
-        Ok(Assembly {
-            threads: pass::threads(threads),
-            output,
-            partial,
-            stale,
-            warnings: Vec::new(),
-            resumed,
-            seconds: Seconds::default(),
-            started: Instant::now(),
-        })
-    }
-
-    fn fill<'p>(
-        &mut self,
-        plan: &'p Plan,
-        accept_overfull: bool,
-        tick: Tick<'_>,
-        mut fill: impl FnMut(&Ranges, u32, Option<&mut Partial>, Tick<'_>) -> Result<Inserted>,
-    ) -> Result<Filled<'p>> {
-        let out = self.output.folder();
-        plan.check_room(out, self.partial.as_ref().map(Partial::bytes))?;
-        self.warnings.extend(plan.announcements());
-        let mut done = 0;
-        let mut inserted = Inserted::default();
-        let mut writer = match &self.partial {
-            None => Writer::new(plan, out, &|name, _| self.output.temporary(&name))?,
-            Some(partial) => {
-                let state = partial.state();
-                let place = |name: String, number| partial.shard(&name, number, out);
-                done = state.passes;
-                if done == 0 {
-                    Writer::new(plan, out, &place)?
-                } else {
-                    inserted = state.inserted.clone();
-                    let written = (done, &state.written);
-                    Writer::reopen(plan, out, &place, written, self.threads, tick)?
-                }
-            }
-        };
-        for (number, pass) in (1..).zip(&plan.passes).skip(done as usize) {
-            let begun = Instant::now();
-            let ranges = Ranges::new(plan, pass)?;
-            inserted = fill(&ranges, number, self.partial.as_mut(), tick)?;
-            let written = Instant::now();
-            self.seconds.insert += (written - begun).as_secs_f64();
-            writer.write(&ranges, false, self.threads, number, tick)?;
-            self.seconds.write += written.elapsed().as_secs_f64();
-            if let Some(partial) = &mut self.partial {
-                writer.sync(tick)?;
-                let written = writer.written()?;
-                partial.save(|state| {
-                    state.passes = number;
-                    state.inserted = inserted.clone();
-                    state.written = written;
-                    state.checkpoint = None;
-                })?;
-            }
-        }
-        let words = inserted.words;
-        let sets = writer.finish(inserted)?;
-        for set in sets.iter().filter(|set| set.overfull) {
-            let error = overfull(set);
-            if !accept_overfull {
-                return Err(error);
-            }
-            self.warnings.push(error.to_string());
-        }
-        Ok(Filled {
-            writer,
-            sets,
-            words,
-            passes: plan.passes.len() as u32,
-        })
-    }
-
-    fn commit(
-        mut self,
-        filled: Filled<'_>,
-        manifest: Manifest,
-        report: ReadReport,
-        tick: Tick<'_>,
-    ) -> Result<BuildSummary> {
-        let mut manifest = Manifest {
-            sets: filled.sets,
-            ..manifest
-        };
-        manifest.seal()?;
-        let begun = Instant::now();
-        filled.writer.sync(tick)?;
-        let shards = manifest.sets.iter().flat_map(|set| &set.shards);
-        let files: Vec<String> = shards.clone().map(|shard| shard.file.clone()).collect();
-        let index_bytes = shards.map(|shard| shard.bytes).sum();
-        if let Some(partial) = &mut self.partial {
-            let content_id = manifest.content_id.clone();
-            partial.save(|state| state.commit = Some(Commit { content_id, files }))?;
-        }
-        self.stale
-            .extend(self.output.commit(&manifest, &filled.writer.paths())?);
-        if let Some(partial) = self.partial {
-            partial.finish();
-        }
-        self.seconds.sync = begun.elapsed().as_secs_f64();
-        self.seconds.total = self.started.elapsed().as_secs_f64();
-        if manifest.sets.iter().all(|set| set.occurrences == 0) {
-            self.warnings.push("the index is EMPTY: no document has an n-gram of these lengths, so every candidate will have an overlap of 0".into());
-        }
-        self.warnings.splice(0..0, removed(&self.stale));
-        Ok(BuildSummary {
-            index_bytes,
-            manifest,
-            report,
-            passes: filled.passes,
-            warnings: self.warnings,
-            resumed: self.resumed,
-            seconds: self.seconds,
-        })
-    }
-}
-
-fn overfull(set: &KeySet) -> Error {
-    Error::Overfull {
-        n: set.n,
-        sized_for: set.sizing.as_ref().map_or(0, |sizing| sizing.sized_for),
-        real: set.distinct.map_or_else(
-            || format!("more than {}", set.blocks * 512),
-            |count| format!("{count:.0}"),
-        ),
-        fill: set.fill.unwrap_or(1.0),
-        rate: set.rate,
-        target: set.target_rate.unwrap_or(0.0),
-    }
 }
 
 fn manifest(options: &BuildOptions, report: &ReadReport, words: u64) -> Manifest {
