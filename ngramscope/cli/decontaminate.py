@@ -25,6 +25,7 @@ from ngramscope.index.open import Index
 from ngramscope.index.options import ReadOptions, WordRule
 from ngramscope.index.output import TableFile, check_fields
 from ngramscope.index.summary import index_facts
+from ngramscope.sizes import counted
 
 __all__ = ["command"]
 
@@ -172,7 +173,10 @@ def command(
         if clean is not None:
             folder = stack.enter_context(CleanFolder(Path(clean), texts.sources, texts.paths, text_key=read.text_key))
         unprotected = texts.unprotected
-        if unprotected:
+        reference_report = texts.reference_report()
+        if reference_report is not None and not reference_report["ngrams"]:
+            console.warn(f"the reference is EMPTY: it has no n-gram of {rules.n} words, so every text will be clean")
+        elif unprotected:
             console.warn(_unprotected(unprotected, rules.n))
         writer = table or LineWriter(standard_output(), with_source=with_source)
         for parts in texts:
@@ -185,7 +189,7 @@ def command(
             "preset": preset,
             **texts.settings(),
             **texts.summary.to_dict(),
-            "reference": texts.reference_report(),
+            "reference": reference_report,
             "unprotected": unprotected,
             "indexes": [index_facts(each) for each in (() if index is None else index.manifests)],
             "inputs": inputs,
@@ -235,7 +239,7 @@ def _unprotected(items: list[dict[str, Any]], n: int) -> str:
 
 def _text(facts: dict[str, Any]) -> str:
     lines = [
-        f"{facts['records']:,} records: {facts['clean']:,} clean, {facts['contaminated']:,} contaminated"
+        f"{counted(facts['records'], 'record')}: {facts['clean']:,} clean, {facts['contaminated']:,} contaminated"
         + "".join(f", {count:,} {reason}" for reason, count in facts["unjudged"].items())
     ]
     if facts["by_rule"]:
@@ -252,7 +256,7 @@ def _text(facts: dict[str, Any]) -> str:
     if reference is not None:
         common = reference["common_ngrams"]
         lines.append(
-            f"reference: {reference['items']:,} items, {reference['ngrams']:,} distinct n-grams"
+            f"reference: {counted(reference['items'], 'item')}, {counted(reference['ngrams'], 'distinct n-gram')}"
             + (f", {common:,} of them in too many texts to count" if common else "")
         )
     return "\n".join(lines)

@@ -178,6 +178,15 @@ def test_unprotected_items_are_listed(cli: Cli, tmp_path: Path) -> None:
     assert b"2 items of the reference are UNPROTECTED" in result.stderr
 
 
+def test_a_reference_without_ngrams_is_a_loud_nothing(cli: Cli, tmp_path: Path) -> None:
+    texts = write(tmp_path / "texts.jsonl", [{"text": PLAIN}])
+    for number, items in enumerate(([], [{"text": "a short one"}])):
+        reference = write(tmp_path / f"reference-{number}.jsonl", items)
+        result = cli("decontaminate", texts, "--reference", reference)
+        assert result.returncode == 0
+        assert b"the reference is EMPTY" in result.stderr
+
+
 def test_edited_and_wrapped_copies_stay_visible(cli: Cli, tmp_path: Path) -> None:
     long = words("q", 60)
     reference = write(tmp_path / "reference.jsonl", [{"id": "item", "text": long}])
