@@ -198,7 +198,8 @@ fn whatever_the_stops_the_index_and_the_report_are_those_of_an_unbroken_build() 
         };
         assert_eq!(by_name(&summary), by_name(&unbroken));
         assert!(!out.with_extension("partial").exists());
-        assert_eq!(summary.resumed.is_some(), stops > 0);
+        // Stopped before anything was kept, a build begins anew.
+        assert!(summary.resumed.is_none() || stops > 0);
         continued += stops;
     }
     assert!(continued > 0, "nothing was stopped");
