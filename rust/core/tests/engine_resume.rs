@@ -109,7 +109,7 @@ fn begun(
     (phase, pass): (&str, u32),
 ) -> PathBuf {
     let folder = out.with_extension("partial");
-    for _ in 0..20 {
+    for _ in 0..100 {
         let mut at_place = false;
         let stopped = build_until(files, out, options, |progress| {
             let state = fs::read_to_string(folder.join("state.json")).unwrap_or_default();
@@ -123,8 +123,12 @@ fn begun(
             assert_eq!(unfinished(out), Some(folder.clone()));
             return folder;
         }
-        // It was over before it could be stopped: the machine is busy.
-        fs::remove_dir_all(out).expect("remove");
+        // It was over, or had failed, before it could be stopped there.
+        for each in [out, &folder] {
+            if each.exists() {
+                fs::remove_dir_all(each).expect("remove");
+            }
+        }
     }
     panic!("no build could be stopped");
 }
