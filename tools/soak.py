@@ -46,12 +46,12 @@ def main() -> int:
             out = folder / f"out-{number}"
             killed = build_with_kills(command(corpus, out, *SETTINGS[setting]), out, seconds, dice, asked.kills - kills)
             if contents(out) != wanted:
-                print(f"build {number} ({' '.join(SETTINGS[setting])}) differs after {killed.kills} kills")
+                print(f"build {number} ({' '.join(SETTINGS[setting])}) differs after {killed} kills")
                 return 1
             shutil.rmtree(out)
-            kills += killed.kills
+            kills += killed
             number += 1
-            print(f"build {number}: {killed.kills} kills, identical; {kills} of {asked.kills} in all", flush=True)
+            print(f"build {number}: {killed} kills, identical; {kills} of {asked.kills} in all", flush=True)
     return 0
 
 
