@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
@@ -80,8 +81,14 @@ class _FlatWriter(TableWriter[bytes]):
         reading = pj.ReadOptions(block_size=max(1 << 20, len(table)))
         self._append(pj.read_json(io.BytesIO(table), read_options=reading, parse_options=options).select(names))
 
+    @abstractmethod
     def _append(self, table: pa.Table) -> None:
-        raise NotImplementedError
+        """Append rows to the file, after its head if they are the first."""
+
+    def close(self, provenance: Mapping[str, Any]) -> None:  # noqa: ARG002 - kept beside the file unless a format holds it
+        """Write the head of a table that has no rows."""
+        if self._writer is None:
+            self._append(_schema(name for name in _COLUMNS if name != "source" or self._with_source).empty_table())
 
 
 class _CsvWriter(_FlatWriter):
@@ -93,9 +100,6 @@ class _CsvWriter(_FlatWriter):
         options = pc.WriteOptions(include_header=self._writer is None, quoting_style="needed")
         self._writer = pc
         pc.write_csv(table, self._stream, options)
-
-    def close(self, provenance: Mapping[str, Any]) -> None:
-        """Nothing is left to write."""
 
 
 class _ParquetWriter(_FlatWriter):
@@ -110,8 +114,7 @@ class _ParquetWriter(_FlatWriter):
 
     def close(self, provenance: Mapping[str, Any]) -> None:
         """Write the footer with the provenance."""
-        if self._writer is None:
-            self._append(_schema(name for name in _COLUMNS if name != "source" or self._with_source).empty_table())
+        super().close(provenance)
         self._writer.add_key_value_metadata({"ngramscope": json.dumps(provenance)})
         self._writer.close()
 

@@ -324,6 +324,13 @@ def test_only_contaminated_rows(cli: Cli, tmp_path: Path, reference: Path) -> No
     rows, summary = run(cli, texts, "--reference", reference, "--only-contaminated")
     assert [row["id"] for row in rows] == [2]
     assert summary["records"] == 2
+    # A table without rows still has its head.
+    plain = write(tmp_path / "plain.jsonl", [{"id": 1, "text": PLAIN}])
+    for name in ("none.csv", "none.parquet"):
+        done = cli("decontaminate", plain, "--reference", reference, "--only-contaminated", "--out", name)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "none.csv").read_text().startswith('"id","position","line"')
+    assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
 
 
 def test_what_cannot_be(
