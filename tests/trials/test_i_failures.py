@@ -62,7 +62,10 @@ def test_i01_a_killed_build_is_continued_or_says_why_not(cli: Cli, shards: list[
             wanted = contents(whole)
         again = shards[::-1] if change == "order" else shards
         more = ["--threads", "3"] if change == "threads" else ["--threads", "1"]
-        finished(cli("build-index", *again, *options, *more, "--out", out, "--resume"))
+        done = cli("build-index", *again, *options, *more, "--out", out, "--resume")
+        finished(done)
+        # At the beginning nothing was kept yet, and the state that another shard made useless is gone.
+        assert (b"continued an unfinished build" in done.stderr) is (change in ("threads", "order", "n")), change
         assert contents(out) == wanted, change
         assert not out.with_name(f"{out.name}.partial").exists()
 
