@@ -84,7 +84,7 @@ def measure(lab: Lab) -> Findings:
     first = samples["scan 1"][0]
     share = first["hits"] / first["ngrams"]
     found.check("candidates of less than two million n-grams", found=first["ngrams"], holds=first["ngrams"] < 2_000_000)
-    found.check("at most a tenth of them hits", found=share, holds=share <= 0.1)
+    found.check("about a tenth of them hits", found=share, holds=0.08 <= share <= 0.12)
     every = [s for name, taken in samples.items() if name.startswith("scan") for s in taken]
     found.check(
         "documents of the corpus are found", found=min(s["known"] for s in every), holds=all(s["known"] == 1 for s in every)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ __all__ = [
     "WORD_MODES",
     "DecontaminatedPart",
     "Decontamination",
+    "DocumentBatch",
     "Documents",
     "Index",
     "OverlapBatch",
@@ -41,6 +42,7 @@ __all__ = [
     "find",
     "insertion_rate",
     "layout",
+    "logit_statistics",
     "merge",
     "plan",
     "plan_sized",
@@ -78,7 +80,7 @@ class Progress:
 
     @property
     def phase(self) -> str:
-        """``choose``, ``sample``, ``count``, ``insert``, ``write``, ``sync``, ``verify`` or ``score``."""
+        """``choose``, ``sample``, ``count``, ``insert``, ``write``, ``sync``, ``verify``, ``score`` or ``arrange``."""
     @property
     def pass_number(self) -> int:
         """Reading pass, from 1."""
@@ -261,6 +263,8 @@ class Scan:
         """Names of the corpus's files."""
     def __len__(self) -> int:
         """How many candidates there are, usable or not."""
+    def batch_end(self, start: int) -> int:
+        """Where the batch of candidates ends that begins with number `start`."""
     def rows(self, start: int, end: int) -> tuple[OverlapBatch, ScanBatch]:
         """Rows of candidates `start` to `end`, one for each n."""
     def reports(self) -> tuple[str, str]:
@@ -378,14 +382,40 @@ def merge(
     """Merges the indexes in the folders `parts` into one in the folder `out`; returns the summary as JSON."""
 
 @final
+class DocumentBatch:
+    """Documents with text that stand together in a source; every column has shape (documents,)."""
+
+    @property
+    def text(self) -> list[str]:
+        """The texts."""
+    @property
+    def id(self) -> list[str | None]:
+        """The ids as JSON texts."""
+    @property
+    def position(self) -> list[int]:
+        """Number of the record in its source, from 0; every record counts, usable or not."""
+    @property
+    def line(self) -> list[int]:
+        """Line (table row) in its source, from 1."""
+    @property
+    def source(self) -> int:
+        """Number of the source."""
+    @property
+    def fields(self) -> list[list[str | None]]:
+        """Further fields as JSON texts: for each field a column."""
+
+@final
 class Documents:
-    """One pass over a corpus: an iterator of lists of texts, then a report."""
+    """One pass over a corpus: an iterator of batches of documents, then a report."""
 
     def __new__(
         cls, paths: Sequence[str], read: ReadOptions, progress: Callable[[Progress], object] | None = None
     ) -> Documents: ...
+    @property
+    def sources(self) -> list[str]:
+        """Names of the sources."""
     def __iter__(self) -> Documents: ...
-    def __next__(self) -> list[str]: ...
+    def __next__(self) -> DocumentBatch: ...
     def report(self) -> str:
         """What was read and left out, as JSON."""
 
@@ -411,3 +441,9 @@ def unfinished(out: str | os.PathLike[str]) -> str | None:
 
 def words(text: str, rule: WordRule) -> list[tuple[int, int]]:
     """Bounds of the words of `text`, in code points."""
+
+def logit_statistics(logits: NDArray[np.float32], targets: NDArray[np.int64], threads: int) -> dict[str, NDArray[Any]]:
+    """Statistics of each row's token under the distribution that its logits describe.
+
+    Of `logits` (T, V) and `targets` (T,): log_prob, mu, sigma, top1_log_prob, logsumexp, float32, and rank, int32, (T,) each.
+    """

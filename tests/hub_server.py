@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -27,27 +27,31 @@ class Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self) -> None:
-        path = unquote(self.path.partition("?")[0])
+        path, _, query = self.path.partition("?")
+        path = unquote(path)
         self.asked.append(path)
         if match := re.fullmatch(r"/datasets/some/set/resolve/[^/]+/(.*)", path):
             self._file(match[1])
         elif match := re.fullmatch(r"/api/datasets/some/set/tree/[^/]+/?(.*)", path):
-            self._json(self._tree(match[1]))
+            self._json(self._tree(match[1], deep=parse_qs(query).get("recursive", [""])[0].lower() in ("1", "true")))
         elif re.fullmatch(r"/api/datasets/some/set(/revision/[^/]+)?", path):
             facts = {"id": "some/set", "sha": COMMIT, "private": False, "gated": False, "disabled": False, "tags": []}
             self._json({**facts, "siblings": [{"rfilename": name} for name in self.files]})
         else:
             self._json({"error": "not here"}, 404)
 
-    def _tree(self, folder: str) -> list[dict[str, Any]]:
-        """Files and folders right in `folder`."""
+    def _tree(self, folder: str, *, deep: bool) -> list[dict[str, Any]]:
+        """Files and folders right in `folder`, or all below it."""
         prefix = f"{folder}/" if folder else ""
         below = {name: name.removeprefix(prefix).split("/") for name in self.files if name.startswith(prefix)}
-        folders = sorted({parts[0] for parts in below.values() if len(parts) > 1})
+        depth = max(map(len, below.values()), default=0) if deep else 1
+        folders = sorted(
+            {"/".join(parts[:level]) for parts in below.values() for level in range(1, min(len(parts), depth + 1))}
+        )
         listed: list[dict[str, Any]] = [
             {"type": "directory", "oid": "0" * 40, "size": 0, "path": prefix + name} for name in folders
         ]
-        for name in (name for name, parts in below.items() if len(parts) == 1):
+        for name in (name for name, parts in below.items() if len(parts) <= depth):
             data = self.files[name]
             listed.append({"type": "file", "oid": hashlib.sha1(data).hexdigest(), "size": len(data), "path": name})
         return listed

@@ -57,7 +57,7 @@ def main() -> None:
     lines = [line for path in (folder / "all" / "contaminated_docs").iterdir() for line in path.read_text().splitlines()]
     records = [json.loads(line) for line in lines]
     documents = sorted({record["doc_id"].rpartition("-part-")[0] for record in records})
-    found = sorted({hit["item_id"] for record in records for hit in record["item_hits"]})
+    found = sorted({hit["item_id"] for record in records for hit in record.get("item_hits", [])})
     print(json.dumps({"cpu": used - start, "start_cpu": start, "documents": documents, "items": found}))
 
 

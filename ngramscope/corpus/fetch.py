@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Protocol
 
 from ngramscope import _core
 from ngramscope.corpus import remote
-from ngramscope.corpus.lock import read_lock, write_lock
-from ngramscope.corpus.manifest import HASHES, CorpusManifest, ManifestFile, file_digests
+from ngramscope.corpus.lock import lock_path, read_lock, write_lock
+from ngramscope.corpus.manifest import HASHES, CorpusManifest, ManifestFile, file_digests, is_below
 from ngramscope.corpus.remote import is_remote, public_name
 from ngramscope.errors import InputError, ResourceError, UsageError
 from ngramscope.index.output import write_whole
@@ -83,8 +83,10 @@ def fetch(
     lock = read_lock(manifest, out)
     done = []
     for wanted, download in _downloads(manifest, chosen):
-        if ".." in PurePosixPath(wanted.path).parts or wanted.path.startswith("/"):
+        if not is_below(wanted.path):
             raise InputError(f"{wanted.url}: would be written to {wanted.path!r}, which is not below {out}")
+        if out / wanted.path == lock_path(manifest, out):
+            raise InputError(f"{wanted.url}: would be written to {wanted.path!r}, which is the name of the lock")
         target = out / wanted.path
         known = lock.get(wanted.path, wanted)
         found = _present(wanted, known, target)
@@ -130,6 +132,8 @@ def _present(wanted: ManifestFile, known: ManifestFile, target: Path) -> Fetched
     """
     if not target.exists():
         return None
+    if not target.is_file():
+        raise InputError(f"{target}: is there already, but is no file; move it away and fetch again")
     file = _measured(wanted, target, target.stat().st_size, file_digests(target, HASHES))
     expected = known.hashes | wanted.hashes
     if known.bytes not in (None, file.bytes) or any(file.hashes.get(name) != digest for name, digest in expected.items()):

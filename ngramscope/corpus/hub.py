@@ -7,20 +7,22 @@ a file; anything else is streamed through `datasets` as one source, an Arrow str
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ngramscope.corpus.remote import RemoteSource, Transfer, common_folder
 from ngramscope.corpus.storage import StoredFile, explained, open_file_system
-from ngramscope.errors import InputError, MissingExtraError, UsageError
+from ngramscope.errors import InputError, MissingExtraError, NgramscopeError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DatasetName", "HubDataset", "find"]
+__all__ = ["DatasetName", "HubDataset", "ask_hub", "find"]
 
 _SCHEME = "hf://"
 _ROWS = 1000  # of a batch: few enough for long documents
@@ -111,7 +113,7 @@ def find(name: str) -> list[RemoteSource]:
         raise MissingExtraError("datasets", "hf", f"reading {name}") from error
     asked = DatasetName.parse(name)
     datasets.disable_progress_bars()
-    with explained(name):
+    with ask_hub(f"{name}:", "check the name and the connection, or name files that are here"):
         configs = datasets.get_dataset_config_names(asked.path, revision=asked.revision)
         config, split = _config_and_split(name, asked.parts, configs)
         builder = datasets.load_dataset_builder(asked.path, config, revision=asked.revision)
@@ -125,6 +127,29 @@ def find(name: str) -> list[RemoteSource]:
         raise UsageError(f"{name}: has no split {split!r}; it has {', '.join(splits)}")
     public = _public(asked, builder, split)
     return _files(builder, split, public) or [HubDataset(builder, split, public)]
+
+
+@contextmanager
+def ask_hub(what: str, advice: str) -> Iterator[None]:
+    """Turns what the library raises into our one message, from `what` to `advice`, in place of the library's log of its tries.
+
+    Raises
+    ------
+    InputError
+        Something was raised.
+    """
+    logger = logging.getLogger("huggingface_hub")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    except NgramscopeError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"{what} cannot be had from the hub: {why.rstrip('.')}; {advice}") from error
+    finally:
+        logger.setLevel(before)
 
 
 def _config_and_split(name: str, parts: tuple[str, ...], configs: list[str]) -> tuple[str | None, str | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscope._core import __version__
-from ngramscope.corpus.manifest import MANIFEST_FORMAT, CorpusManifest, ManifestFile, load_manifest
+from ngramscope.corpus.manifest import MANIFEST_FORMAT, CorpusManifest, ManifestFile, load_manifest, lock_name
 from ngramscope.index.output import write_whole
 
 __all__ = ["lock_path", "read_lock", "write_lock"]
@@ -20,7 +20,7 @@ _READING = ("text_key", "id_key", "domain_key", "date_key", "label_key", "text_l
 
 def lock_path(manifest: CorpusManifest, out: Path) -> Path:
     """Where the lock of `manifest` is in the folder `out`."""
-    return out / f"{manifest.name}.lock.toml"
+    return out / lock_name(manifest.name)
 
 
 def read_lock(manifest: CorpusManifest, out: Path) -> dict[str, ManifestFile]:

@@ -49,7 +49,9 @@ __all__ = [
     "default_manifest",
     "file_digests",
     "find_manifest",
+    "is_below",
     "load_manifest",
+    "lock_name",
     "manifest_and_split",
 ]
 
@@ -284,10 +286,13 @@ def load_manifest(path: str | Path) -> CorpusManifest:
         raise InputError(f"{path}: manifest format {data['format']}, but this ngramscope reads format {MANIFEST_FORMAT}")
     corpus = data.pop("corpus")
     _check(path, "corpus.", corpus, _CORPUS, required=("kind",))
+    if not is_below(data["name"]) or "/" in data["name"]:
+        raise InputError(f"{path}: name is {data['name']!r}; files are named after it, so it has to be a plain name")
     if corpus["kind"] not in _KINDS:
         raise InputError(f"{path}: corpus.kind is {corpus['kind']!r}; known kinds: {', '.join(_KINDS)}")
     data["splits"] = {name: _split(path, name, table) for name, table in data.get("splits", {}).items()}
     data["files"] = tuple(_file(path, number, table) for number, table in enumerate(data.get("files", ())))
+    _check_places(path, data["name"], data["files"])
     if corpus["kind"] == "files" and not (corpus.get("paths") or data["splits"] or data["files"]):
         raise InputError(f"{path}: corpus.paths is missing; list the files, folders or globs of the corpus")
     for key in ("paths", "include", "exclude"):
@@ -331,6 +336,17 @@ def default_manifest() -> CorpusManifest:
     return load_manifest(_manifest_folder() / _DEFAULT)
 
 
+def is_below(name: str) -> bool:
+    """Whether `name` is a path that stays below the folder that it is joined to."""
+    place = PurePosixPath(name)
+    return bool(place.parts) and not place.is_absolute() and ".." not in place.parts and "\0" not in name
+
+
+def lock_name(name: str) -> str:
+    """Name of the lock of the manifest `name`."""
+    return f"{name}.lock.toml"
+
+
 def file_digests(file: Path, hashes: Iterable[str]) -> dict[str, str]:
     """Digests of a file by `hashlib`, in hexadecimal, by name.
 
@@ -369,10 +385,18 @@ def _file(path: Path, number: int, table: Any) -> ManifestFile:
     if not isinstance(table, dict):
         raise InputError(f"{path}: files[{number}] has to be a table")
     _check(path, f"files[{number}].", table, _FILE, required=("path",))
-    place = PurePosixPath(table["path"])
-    if not table["path"] or place.is_absolute() or ".." in place.parts:
+    if not is_below(table["path"]):
         raise InputError(f"{path}: files[{number}].path is {table['path']!r}; a path below the manifest's folder")
     return ManifestFile(**table)
+
+
+def _check_places(path: Path, name: str, files: Iterable[ManifestFile]) -> None:
+    """Refuse files that would take the place of each other, or of the lock that `fetch` writes."""
+    taken = {PurePosixPath(lock_name(name)): "is that of the lock that fetch writes"}
+    for number, file in enumerate(files):
+        why = taken.setdefault(PurePosixPath(file.path), f"is that of files[{number}]")
+        if why != f"is that of files[{number}]":
+            raise InputError(f"{path}: files[{number}].path is {file.path!r}, which {why}")
 
 
 def _strings(path: Path, key: str, value: Iterable[Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ possible. Whatever waits for a network does so on a thread of its own (`Transfer
 from __future__ import annotations
 
 import queue
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -143,10 +144,20 @@ def find(name: str) -> Sequence[RemoteSource]:
 
 
 def public_name(url: str) -> str:
-    """`url` without what may be secret: user, password, query (signatures) and fragment. A name of a file stays as it is."""
+    """`url` without what may be secret: user, password, query (signatures) and fragment. A name of a file stays as it is.
+
+    Raises
+    ------
+    UsageError
+        It cannot be taken apart.
+    """
     if not is_remote(url):
         return url
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        shown = re.split("[?#]", re.sub("//[^/]*@", "//", url))[0]
+        raise UsageError(f"{shown}: not an address that can be: {error}") from error
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 

@@ -20,14 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope import _core, provenance
+from ngramscope.corpus.hub import ask_hub
 from ngramscope.corpus.sources import corpus_sources
 from ngramscope.errors import InputError, MissingExtraError, ResourceError, UsageError
 from ngramscope.index.options import ReadOptions
+from ngramscope.index.output import whole_file
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["TOKEN_COUNTS_VERSION", "LoadedTokenizer", "TokenCounts", "count_tokens", "load_tokenizer"]
+__all__ = ["TOKEN_COUNTS_VERSION", "LoadedTokenizer", "TokenCounts", "count_tokens", "load_tokenizer", "rules_digest"]
 
 TOKEN_COUNTS_VERSION = 1
 """Version of the file that `TokenCounts.save` writes."""
@@ -80,14 +82,11 @@ class TokenCounts:
         tokens = pa.array(self.tokens, pa.string())
         columns: dict[str, Any] = {"token_id": np.arange(len(self.counts)), "token": tokens, "count": self.counts}
         table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(self.header)})
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            pq.write_table(table, temporary, compression="zstd")
-            temporary.replace(path)
+            with whole_file(path) as temporary:
+                pq.write_table(table, temporary, compression="zstd")
         except OSError as error:
             raise ResourceError(f"{path}: cannot write the counts: {error.strerror or error}") from error
-        finally:
-            temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: Path) -> TokenCounts:
@@ -102,16 +101,19 @@ class TokenCounts:
         import pyarrow.parquet as pq
 
         try:
-            table = pq.read_table(path)
-        except (OSError, pa.ArrowInvalid) as error:
+            table = pq.ParquetFile(path).read()
+            header = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise InputError(f"{path}: cannot be read as token counts: {error}") from error
-        header = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
-        if header.get("artefact") != _ARTEFACT:
+        if not isinstance(header, dict) or header.get("artefact") != _ARTEFACT:
             raise InputError(f"{path}: not a file of token counts; ngramscope token-counts writes one")
-        if header["format_version"] != TOKEN_COUNTS_VERSION:
+        if header.get("format_version") != TOKEN_COUNTS_VERSION:
             raise InputError(
-                f"{path}: token counts of version {header['format_version']}; this ngramscope reads {TOKEN_COUNTS_VERSION}"
+                f"{path}: token counts of version {header.get('format_version')}; this ngramscope reads {TOKEN_COUNTS_VERSION}"
             )
+        lacking = [each for each in ("count", "token") if each not in table.column_names]
+        if lacking or not isinstance(header.get("settings", {}).get("tokenizer"), dict):
+            raise InputError(f"{path}: token counts without {lacking[0] if lacking else 'the name of their tokenizer'}")
         counts = table.column("count").to_numpy().astype(np.int64)
         return cls(counts, table.column("token").to_pylist(), header)
 
@@ -135,6 +137,8 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
         path = path / _FILE
         if not path.is_file():
             raise InputError(f"{name}: holds no {_FILE}; AutoTokenizer.from_pretrained(...).save_pretrained(...) writes one")
+    elif path.suffix == ".json" and not path.exists():
+        raise InputError(f"--tokenizer: {name}: no such file")
     elif not path.is_file():
         path = _from_hub(name)
     try:
@@ -148,6 +152,14 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
     tokenizer.no_padding()
     # Not the path: it tells of the machine, and the digest says more.
     return LoadedTokenizer(tokenizer, path.name if Path(name).exists() else name, hashlib.sha256(data).hexdigest())
+
+
+def rules_digest(tokenizer: Tokenizer) -> str:
+    """SHA-256 of what decides a tokenizer's ids, whatever file it came from: not of truncation and padding."""
+    rules = json.loads(tokenizer.to_str())
+    rules.pop("truncation", None)
+    rules.pop("padding", None)
+    return hashlib.sha256(json.dumps(rules, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def count_tokens(
@@ -185,15 +197,20 @@ def count_tokens(
     reader = _core.Documents(names, how, progress)
     vocabulary = tokenizer.tokenizer.get_vocab(with_added_tokens=True)
     counter = _Counter(tokenizer.tokenizer, 1 + max(vocabulary.values(), default=-1), max_tokens)
-    for texts in reader:
-        counter.add(texts)
+    for documents in reader:
+        counter.add(documents.text)
     counts = counter.finish()
     report = json.loads(reader.report())
     tokens: list[str | None] = [None] * len(counts)
     for token, number in vocabulary.items():
         tokens[number] = token
     settings = {
-        "tokenizer": {"name": tokenizer.name, "sha256": tokenizer.sha256, "ids": len(counts)},
+        "tokenizer": {
+            "name": tokenizer.name,
+            "sha256": tokenizer.sha256,
+            "digest": rules_digest(tokenizer.tokenizer),
+            "ids": len(counts),
+        },
         "special_tokens": "not added",
         "max_tokens": max_tokens,
         "read": vars(how),
@@ -246,11 +263,7 @@ class _Counter:
 
 def _from_hub(name: str) -> Path:
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HFValidationError
 
-    try:
+    advice = f"check the name and the connection, or give a {_FILE} or a folder that holds one"
+    with ask_hub(f"--tokenizer: {name}: no such file or folder, and it", advice):
         return Path(hf_hub_download(name, _FILE))
-    except HFValidationError as error:
-        raise InputError(f"--tokenizer: {name}: no such file or folder, and no name of the hub") from error
-    except Exception as error:
-        raise InputError(f"--tokenizer: {name}: no such file or folder, and not to be had from the hub: {error}") from error

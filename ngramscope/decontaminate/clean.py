@@ -8,17 +8,20 @@ import json
 import lzma
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
 from ngramscope import _core
 from ngramscope.decontaminate.tables import rewrite_table
-from ngramscope.errors import ResourceError, UsageError
+from ngramscope.errors import InputError, ResourceError, UsageError
+from ngramscope.index.output import check_new_folder
 
 __all__ = ["CleanFolder"]
 
 Replacements = dict[int, str | None]
+_DESCRIPTION = "decontamination.json"
 
 
 class CleanFolder:
@@ -36,14 +39,12 @@ class CleanFolder:
     Raises
     ------
     UsageError
-        The folder has something in it, or an input cannot be written again: standard input, an archive.
+        The folder has something in it, or an input cannot be written again: standard input, an archive, two files of one
+        name.
     """
 
     def __init__(self, folder: Path, sources: tuple[str, ...], paths: tuple[str, ...], *, text_key: str) -> None:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"--clean: {folder} is not empty; name a new or empty folder")
-        if not folder.absolute().parent.is_dir():
-            raise UsageError(f"--clean: {folder}: there is no folder {folder.absolute().parent}")
+        check_new_folder(folder, "--clean")
         if len(sources) != len(paths):
             raise UsageError(
                 "--clean: standard input has no name for its copy, and what is elsewhere is not rewritten; name files"
@@ -52,6 +53,12 @@ class CleanFolder:
         self._temporary = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}.tmp")
         self._sources = sources
         self._paths = [Path(each) for each in paths]
+        self._names = [_on_disk(source, path) for source, path in zip(sources, self._paths, strict=True)]
+        for name, count in Counter(self._names).items():
+            if count > 1:
+                raise UsageError(f"--clean: {name}: {count} files would have this name; clean them one by one")
+            if name.split("/")[0] == _DESCRIPTION:
+                raise UsageError(f"--clean: {name}: the description of the cleaned copies has this name; rename the file")
         self._text_key = text_key
         self._containers = [_core.container(each) for each in paths]
         for source, container in zip(sources, self._containers, strict=True):
@@ -60,6 +67,8 @@ class CleanFolder:
         self._at = -1
         self._stream: IO[bytes] | None = None
         self._replacements: Replacements = {}
+        self._rows = 0
+        self._damaged: dict[str, str] = {}
 
     def __enter__(self) -> CleanFolder:
         with self._full_disk():
@@ -78,17 +87,28 @@ class CleanFolder:
                 self._next_file()
             if part.clean is not None and self._stream is not None:
                 self._stream.write(part.clean)
+            self._rows += part.records
             if part.clean is None:
                 for position, _, removal, text in part.contaminated:
                     if removal is not None:
                         self._replacements[position] = text
 
-    def commit(self, provenance: Mapping[str, Any]) -> None:
-        """Finish the last file and give the folder its name."""
+    def commit(self, provenance: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]]) -> None:
+        """Finish the last file and give the folder its name; `inputs` say which files are known to be damaged.
+
+        Raises
+        ------
+        InputError
+            Another file could not be read again.
+        """
         with self._full_disk():
             while self._at < len(self._sources):
                 self._next_file()
-            description = self._temporary / "decontamination.json"
+            known = {each["name"] for each in inputs if "incomplete" in each}
+            for source, why in self._damaged.items():
+                if source not in known:
+                    raise InputError(f"{source}: cannot be read again for its cleaned copy: {why}")
+            description = self._temporary / _DESCRIPTION
             description.write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
             if self._folder.exists():
                 self._folder.rmdir()
@@ -101,14 +121,17 @@ class CleanFolder:
             self._stream = None
         elif 0 <= self._at < len(self._sources):
             source, target = self._paths[self._at], self._target(self._at)
-            rewrite_table(source, target, self._containers[self._at], self._text_key, self._replacements)
-        self._replacements = {}
+            container = self._containers[self._at]
+            damage = rewrite_table(source, target, container, self._text_key, self._replacements, rows=self._rows)
+            if damage is not None:
+                self._damaged[self._sources[self._at]] = damage
+        self._replacements, self._rows = {}, 0
         self._at += 1
         if self._at < len(self._sources) and self._containers[self._at] in _WRITERS:
             self._stream = _WRITERS[self._containers[self._at]](self._target(self._at))
 
     def _target(self, number: int) -> Path:
-        target = self._temporary / self._sources[number]
+        target = self._temporary / self._names[number]
         target.parent.mkdir(parents=True, exist_ok=True)
         return target
 
@@ -130,6 +153,13 @@ class _Writing:
             raise ResourceError(
                 f"{self._folder}: cannot write the cleaned copies: {error.strerror or error}; nothing was left under that name"
             ) from error
+
+
+def _on_disk(source: str, path: Path) -> str:
+    """The name `source` as it is on the disk: what is not UTF-8 of it has been replaced."""
+    parts = (*path.parent.resolve().parts, path.name)
+    name = "/".join(parts[-1 - source.count("/") :])
+    return name if os.fsencode(name).decode(errors="replace") == source else source
 
 
 def _zstd(path: Path) -> IO[bytes]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from ngramscope.index.output import TableWriter
+from ngramscope.json_texts import parse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +72,7 @@ class _FlatWriter(TableWriter[bytes]):
 
     def write(self, table: bytes) -> None:
         """Append rows."""
+        import pyarrow as pa
         import pyarrow.json as pj
 
         if not table:
@@ -79,7 +81,12 @@ class _FlatWriter(TableWriter[bytes]):
         options = pj.ParseOptions(explicit_schema=_schema(names), unexpected_field_behavior="error")
         # A row with much evidence may be longer than a block.
         reading = pj.ReadOptions(block_size=max(1 << 20, len(table)))
-        self._append(pj.read_json(io.BytesIO(table), read_options=reading, parse_options=options).select(names))
+        try:
+            rows = pj.read_json(io.BytesIO(table), read_options=reading, parse_options=options)
+        except pa.ArrowInvalid:  # an id or field with half a surrogate pair
+            lines = (json.dumps(parse(line.decode()), ensure_ascii=False) for line in table.split(b"\n") if line)
+            rows = pj.read_json(io.BytesIO("\n".join(lines).encode()), read_options=reading, parse_options=options)
+        self._append(rows.select(names))
 
     @abstractmethod
     def _append(self, table: pa.Table) -> None:
@@ -117,6 +124,11 @@ class _ParquetWriter(_FlatWriter):
         super().close(provenance)
         self._writer.add_key_value_metadata({"ngramscope": json.dumps(provenance)})
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the writer, which would write to a closed stream when it is collected."""
+        if self._writer is not None:
+            self._writer.close()
 
 
 ROW_WRITERS: Mapping[str, type[TableWriter[bytes]]] = {".jsonl": LineWriter, ".csv": _CsvWriter, ".parquet": _ParquetWriter}

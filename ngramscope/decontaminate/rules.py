@@ -83,6 +83,8 @@ class DecontaminationRules:
         check_share("--max-near", self.max_near)
         check_choice("--unit", self.unit, UNITS)
         check_choice("--cut", self.cut, CUTS)
+        if self.min_n is not None and self.min_n > self.n:
+            raise UsageError(f"--min-n: {self.min_n} is not possible; units shorter than --n ({self.n}) are what it is for")
         if self.max_near is not None and self.near == 0:
             raise UsageError("--max-near: needs the near-match score; give --near 5 or the like")
         if self.max_inclusive and self.max_overlap is None:

@@ -16,8 +16,12 @@ from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
 from ngramscope.index.open import Index
 from ngramscope.index.options import ReadOptions, WordRule
+from ngramscope.json_texts import parse
 
 __all__ = ["Decontamination", "DecontaminationSummary"]
+
+# A filter's rate at which false hits of single n-grams need no word.
+_NO_MATTER = 1e-6
 
 
 class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
@@ -89,8 +93,10 @@ class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
             raise UsageError(
                 "--remove: no rule says what is contaminated; give --preset, --max-overlap, --max-hits or the like"
             )
+        self.warnings: list[str] = []
         if index is not None:
             rule, rules = _with_index(index, rule, rules)
+            self.warnings = [*index.warnings, *_of_short_units(index, rules)]
         self.rules = rules
         self.rule = WordRule() if rule is None else rule
         if remove == "spans" and self.rule.words == "ids":
@@ -132,7 +138,7 @@ class Decontamination(Iterator[list[_core.DecontaminatedPart]]):
             {
                 "source": names[source],
                 "line": line,
-                "id": None if item is None else json.loads(item),
+                "id": None if item is None else parse(item),
                 "words": words,
                 "reason": reason,
             }
@@ -237,6 +243,17 @@ def _with_index(index: Index, rule: WordRule | None, rules: DecontaminationRules
             f"{', '.join(map(str, index.paths))}: n = {rules.n} was asked for, but the index has n = {list(index.n)}"
         )
     return index.rule, DecontaminationRules(**{**asdict(rules), "near": 0})
+
+
+def _of_short_units(index: Index, rules: DecontaminationRules) -> list[str]:
+    """A warning where a false hit is enough: a share of few n-grams."""
+    rate = index.filter_fpr[rules.n]
+    if rules.unit == "document" or rules.max_overlap is None or rate < _NO_MATTER:
+        return []
+    return [
+        f"--unit {rules.unit}, --max-overlap: one false hit (rate {rate:.2g}) contaminates a {rules.unit} of {rules.n} words; "
+        "an index built with --filter exact has none, and --reference FILES neither"
+    ]
 
 
 def _paths(paths: PathLike | Sequence[PathLike]) -> list[str]:

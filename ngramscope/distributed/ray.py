@@ -35,7 +35,7 @@ from ngramscope.corpus.remote import is_remote, public_name
 from ngramscope.errors import InputError, MissingExtraError, ResourceError, UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 
-__all__ = ["build"]
+__all__ = ["build", "cluster"]
 
 Show = Callable[[_core.Progress], None]
 
@@ -45,6 +45,8 @@ _RETRIES = 5
 """How often Ray runs a task again whose worker died."""
 _TICK = 0.2
 """Seconds between two looks at the tasks."""
+_ENDING = 1.5
+"""Seconds that cancelled tasks are given to end."""
 _REPORT_EVERY = 1.0
 _MIN_MEMORY = 64 << 20
 _OBJECT_STORE = 80 << 20  # of a local cluster: only names and counts go through it, and Ray wants 75 MiB
@@ -116,7 +118,7 @@ def build(paths: Sequence[str], out: str, options: BuildOptions, progress: Show 
     out = _absolute(out)
     files = sorted(_core.find(paths, options.read, progress=progress))
     warnings = _core.check_output(out, options.force)
-    with _scratch(options.scratch, Path(out)) as scratch, _cluster(ray, options.ray_address):
+    with _scratch(options.scratch, Path(out)) as scratch, cluster(ray, options.ray_address):
         return _Build(ray, paths, out, options, files, scratch, progress, warnings).run()
 
 
@@ -242,6 +244,9 @@ class _Build:
         except BaseException as error:
             for ref in pending:
                 self._ray.cancel(ref, force=True)
+            # One that still writes would bring the scratch folder back.
+            if pending:
+                self._ray.wait(pending, num_returns=len(pending), timeout=_ENDING)
             if isinstance(error, SystemError) and error.__cause__ is not None:
                 raise error.__cause__ from None  # what a signal's handler raised inside of Ray's compiled code
             raise
@@ -308,7 +313,7 @@ def _room(ray: Any, options: BuildOptions) -> tuple[int, int, int | None]:
 
 
 @contextlib.contextmanager
-def _cluster(ray: Any, address: str | None) -> Iterator[None]:
+def cluster(ray: Any, address: str | None) -> Iterator[None]:
     """A connection to the cluster: the caller's own, the one at `address`, or a local one that ends with the block."""
     if ray.is_initialized():
         yield

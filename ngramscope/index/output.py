@@ -13,12 +13,13 @@ import io
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ngramscope.errors import ResourceError, UsageError
 from ngramscope.index.table import COLUMNS, EVIDENCE, OverlapTable, plain_text
+from ngramscope.json_texts import without_nan
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -32,6 +33,10 @@ __all__ = [
     "TableFile",
     "TableWriter",
     "check_fields",
+    "check_new_folder",
+    "check_place",
+    "whole_file",
+    "write_whole",
 ]
 
 TABLE_VERSION = 1
@@ -57,6 +62,9 @@ class TableWriter(ABC, Generic[Rows]):
     @abstractmethod
     def close(self, provenance: Mapping[str, Any]) -> None:
         """Write what is left; the stream stays open."""
+
+    def abandon(self) -> None:
+        """Let go of the stream, which is still open: the file is removed. After `close` nothing happens."""
 
 
 class JsonLinesWriter(TableWriter[OverlapTable]):
@@ -152,6 +160,11 @@ class ParquetWriter(TableWriter[OverlapTable]):
             self._writer.add_key_value_metadata({"ngramscope": json.dumps(provenance)})
             self._writer.close()
 
+    def abandon(self) -> None:
+        """Close the writer, which would write to a closed stream when it is collected."""
+        if self._writer is not None:
+            self._writer.close()
+
 
 OVERLAP_WRITERS: Mapping[str, type[TableWriter[OverlapTable]]] = {
     ".jsonl": JsonLinesWriter,
@@ -171,26 +184,29 @@ class TableFile(Generic[Rows]):
         Its ending chooses the format: ``.jsonl``, ``.csv``, ``.parquet``; the first two also with ``.gz`` or ``.zst``.
     writers
         By such endings.
+    option
+        What messages call it.
     """
 
-    def __init__(self, path: Path, writers: Mapping[str, type[TableWriter[Rows]]], *, with_source: bool) -> None:
+    def __init__(
+        self, path: Path, writers: Mapping[str, type[TableWriter[Rows]]], *, with_source: bool, option: str = "--out"
+    ) -> None:
         if not path.name:
-            raise UsageError("--out: '' is not possible; name a file")
+            raise UsageError(f"{option}: '' is not possible; name a file")
         compression = path.suffix if path.suffix in _COMPRESSED else ""
         ending = Path(path.stem).suffix if compression else path.suffix
         writer = writers.get(ending)
         if writer is None or (compression and ending == ".parquet"):
             raise UsageError(
-                f"--out: {path}: the ending says no known format; known: {', '.join(writers)} "
+                f"{option}: {path}: the ending says no known format; known: {', '.join(writers)} "
                 f"(.jsonl and .csv also followed by {' or '.join(_COMPRESSED)})"
             )
         if not path.parent.is_dir():
-            raise UsageError(f"--out: {path}: there is no folder {path.parent}")
+            raise UsageError(f"{option}: {path}: there is no folder {path.parent}")
         self.path = path
         self.sidecar = None if ending == ".parquet" else path.with_name(path.name + ".meta.json")
         for each in self.names:
-            if each.is_dir():
-                raise UsageError(f"--out: {each} is a folder; choose another name")
+            check_place(each, option)
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._writer_type = writer
         self._compression = compression
@@ -228,6 +244,8 @@ class TableFile(Generic[Rows]):
 
     def __exit__(self, *exception: object) -> None:
         with contextlib.suppress(OSError, ValueError):
+            self._writer.abandon()
+        with contextlib.suppress(OSError, ValueError):
             self._file.close()
         self._temporary.unlink(missing_ok=True)
 
@@ -245,15 +263,57 @@ class TableFile(Generic[Rows]):
 
 def write_whole(path: Path, text: str) -> None:
     """Write a small text file so that it appears under its name only when whole."""
+    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A name to write to; at the end of the block the file gets the name `path`, after an exception it is removed.
+
+    Raises
+    ------
+    UsageError
+        See `check_place`.
+    """
+    check_place(path, "output")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        yield temporary
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_place(path: Path, option: str) -> None:
+    """Refuse to put a file in place of what is none, as a device or a pipe: renaming would replace it.
+
+    Raises
+    ------
+    UsageError
+        Names `option` and `path`.
+    """
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no regular file but a device, a pipe or a socket"
+        raise UsageError(f"{option}: {path} is {what}; choose another name")
+
+
+def check_new_folder(folder: Path, option: str) -> None:
+    """Refuse a folder that cannot be put in place when whole: only a new one, or an empty one that a rename can replace.
+
+    Raises
+    ------
+    UsageError
+        Names `option` and `folder`.
+    """
+    if folder.is_symlink() or folder.name == ".." or (folder.exists() and folder.samefile(Path.cwd())) or folder.is_mount():
+        raise UsageError(f"{option}: {folder} is a link, a mount point or the current folder; name a new folder")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{option}: {folder} is not empty; name a new or empty folder")
+    if not folder.absolute().parent.is_dir():
+        raise UsageError(f"{option}: {folder}: there is no folder {folder.absolute().parent}")
 
 
 def check_fields(fields: Sequence[str]) -> None:
@@ -292,11 +352,7 @@ def _cell(value: Any) -> Any:
 
 def _json(text: str | None) -> str:
     """A JSON text of the input, digit for digit, but without Python's NaN and Infinity, which are not JSON."""
-    if text is None:
-        return "null"
-    if "NaN" not in text and "Infinity" not in text:
-        return text
-    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
+    return "null" if text is None else without_nan(text)
 
 
 def _quoted(code: str | None) -> str:

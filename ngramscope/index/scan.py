@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ngramscope import _core
 from ngramscope.corpus.sources import corpus_sources
-from ngramscope.errors import UsageError
+from ngramscope.errors import MismatchError, UsageError
 from ngramscope.index.build import PathLike, ProgressCallback
 from ngramscope.index.options import DOMAIN, QueryOptions, ReadOptions, ScanOptions, WordRule
 from ngramscope.index.table import OverlapTable
+from ngramscope.sizes import counted
 
 if TYPE_CHECKING:
     from ngramscope.index.open import Index
 
-__all__ = ["Scan"]
-
-_ROWS = 4096
+__all__ = ["IndexFiles", "Scan"]
 
 
 class Scan(Iterator[OverlapTable]):
@@ -39,7 +40,8 @@ class Scan(Iterator[OverlapTable]):
         How to read the candidates and the corpus; None takes the defaults, or for the corpus what holds for the candidates.
     index
         Look only for n-grams that this index has; all others are absent for certain, since a filter loses none. The scan then
-        removes the index's false hits. The word rule and, unless asked otherwise, the lengths are the index's.
+        removes the index's false hits. The word rule and, unless asked otherwise, the lengths are the index's. `corpus` has to
+        be the corpus of the index: see `index_files`.
     progress
         Called now and then, on the calling thread.
 
@@ -47,6 +49,8 @@ class Scan(Iterator[OverlapTable]):
     ------
     UsageError, InputError
         An option or file that cannot be used.
+    MismatchError
+        None of the files of `index` is in `corpus`, so that every hit would be taken for false.
     """
 
     def __init__(
@@ -96,6 +100,17 @@ class Scan(Iterator[OverlapTable]):
             progress,
         )
         self._next = 0
+        self.index_files = None if index is None else _compare(index.manifests, self.corpus_report()["sources"])
+        """How the files of the corpus compare with those of the index, by content; None without an index."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of any of the numbers has to know."""
+        empty = "the scanned corpus is EMPTY: it holds no document, so every overlap with it is 0"
+        return [
+            *([] if self.corpus_report()["documents"] else [empty]),
+            *([] if self.index_files is None else self.index_files.warnings()),
+        ]
 
     @property
     def has_domains(self) -> bool:
@@ -109,7 +124,8 @@ class Scan(Iterator[OverlapTable]):
 
     def settings(self) -> dict[str, Any]:
         """What decided the numbers, for provenance."""
-        return {"words": vars(self.rule), **vars(self._options)}
+        files = {} if self.index_files is None else {"index_files": vars(self.index_files)}
+        return {"words": vars(self.rule), **vars(self._options), **files}
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -128,9 +144,8 @@ class Scan(Iterator[OverlapTable]):
     def __next__(self) -> OverlapTable:
         if self._next >= len(self):
             raise StopIteration
-        table = self.table(self._next, self._next + _ROWS)
-        self._next += _ROWS
-        return table
+        start, self._next = self._next, self._core.batch_end(self._next)
+        return self.table(start, self._next)
 
     def table(self, start: int = 0, end: int | None = None) -> OverlapTable:
         """Rows of the candidates from `start` up to `end`, one for each n."""
@@ -162,6 +177,63 @@ class Scan(Iterator[OverlapTable]):
         """What was read of the corpus and left out."""
         report: dict[str, Any] = json.loads(self._core.reports()[1])
         return report
+
+
+@dataclass(frozen=True)
+class IndexFiles:
+    """How the files of a scanned corpus compare with those of the index whose hits it verifies; names and order do not matter.
+
+    Attributes
+    ----------
+    files
+        How many files the index was built from.
+    not_scanned
+        How many of them were not scanned: true hits from these may have been removed.
+    first_not_scanned
+        The first of them by name.
+    not_indexed
+        How many files were scanned that the index was not built from.
+    """
+
+    files: int
+    not_scanned: int
+    first_not_scanned: str | None
+    not_indexed: int
+
+    def warnings(self) -> list[str]:
+        """What does not agree, in words."""
+        found = []
+        if self.not_scanned:
+            found.append(
+                f"--verify-hits: {self.not_scanned:,} of {counted(self.files, 'file')} of the index not scanned (the first by "
+                f"name: {self.first_not_scanned}), so true hits may have been removed; name the whole corpus of the index"
+            )
+        if self.not_indexed:
+            found.append(f"--verify-hits: the index was not built from {counted(self.not_indexed, 'file')} of those scanned")
+        return found
+
+
+def _compare(manifests: Iterable[Mapping[str, Any]], scanned: Iterable[Mapping[str, Any]]) -> IndexFiles:
+    def content(source: Mapping[str, Any]) -> object:
+        # A file that could not be read to its end has no digest.
+        return source["blake3"] or (source["name"], source["bytes"])
+
+    indexed: Counter[object] = Counter()
+    names: dict[object, str] = {}
+    for manifest in manifests:
+        indexed |= Counter(map(content, manifest["sources"]))  # several indexes may have a file in common
+        names.update((content(source), source["name"]) for source in manifest["sources"])
+    read = Counter(map(content, scanned))
+    missing = indexed - read
+    files = IndexFiles(
+        indexed.total(), missing.total(), min((names[each] for each in missing), default=None), (read - indexed).total()
+    )
+    if files.files and files.not_scanned == files.files:
+        raise MismatchError(
+            f"--verify-hits: none of the {counted(files.files, 'file')} of the index was scanned (the first by name: "
+            f"{files.first_not_scanned}), so every hit would be removed; name the corpus that the index was built from"
+        )
+    return files
 
 
 def _paths(paths: PathLike | Sequence[PathLike]) -> list[str]:

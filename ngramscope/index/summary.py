@@ -206,7 +206,7 @@ def to_text(summary: Mapping[str, Any]) -> str:
             lines.append(f"  {name}: mean {mean} of {counted(domain['scored'], 'document')}")
         if len(facts.get("by_domain", ())) > _DOMAINS:
             lines.append(f"  ... and {len(facts['by_domain']) - _DOMAINS:,} more domains; --json has them all")
-        lines.append(f"  a false hit for one absent n-gram in {_one_in(facts['filter_fpr'])}")
+        lines.append(f"  {_false_hits(facts['filter_fpr'])}")
         if facts["scored"]:
             lines.extend(_bars(facts["histogram"]["edges"], facts["histogram"]["counts"]))
     return "\n".join(lines)
@@ -280,5 +280,5 @@ def _number(value: float) -> str:
     return "undefined" if value != value else f"{value:.4f}"
 
 
-def _one_in(rate: float) -> str:
-    return f"{format_count(1 / rate)} (rate {rate:.4g})" if rate > 0 else "infinitely many (rate 0)"
+def _false_hits(rate: float) -> str:
+    return f"a false hit for one absent n-gram in {format_count(1 / rate)} (rate {rate:.4g})" if rate > 0 else "no false hits"

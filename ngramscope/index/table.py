@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope._core import OverlapBatch, ScanBatch
+from ngramscope.json_texts import parse, without_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +158,7 @@ class OverlapTable:
     @property
     def id(self) -> list[Any]:
         """The ids as Python values (str, int of any width, None)."""
-        return [None if each is None else json.loads(each) for each in self.id_json]
+        return [None if each is None else parse(each) for each in self.id_json]
 
     @classmethod
     def from_batch(
@@ -310,9 +310,10 @@ def _document(found: tuple[Any, ...], sources: Sequence[str]) -> dict[str, Any]:
 
 def plain_text(value: str | None) -> str | None:
     """A JSON text as the cell of a table without types: the content of a string, else the text itself."""
-    if value is None or value == "null":
-        return None
-    return str(json.loads(value)) if value.startswith('"') else value
+    if value is not None and value.startswith('"'):
+        return str(parse(value))
+    text = None if value is None else without_nan(value)
+    return None if text == "null" else text
 
 
 def _share(part: Ints, whole: Ints) -> Floats:

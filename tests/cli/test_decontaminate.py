@@ -6,11 +6,13 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
@@ -111,6 +113,18 @@ def test_bff_judges_lines_by_themselves_and_short_ones_as_a_whole(cli: Cli, tmp_
     clean(cli, file, "--reference", reference, "--preset", "bff", "--remove", "spans", out=tmp_path / "clean")
     (kept,) = rows_of((tmp_path / "clean" / "texts.jsonl").read_bytes())
     assert kept == {"text": f"{words('a', 30)}\n{words('s', 7)}\ntoo short line\n{words('b', 3)}", "more": 1}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_end_of_a_line_goes_with_it(cli: Cli, tmp_path: Path, end: str) -> None:
+    known = words("q", 13)
+    reference = write(tmp_path / "reference.jsonl", [{"text": known}])
+    lines = [words("a", 20), words("b", 20)]
+    texts = [[known, *lines], [lines[0], known, lines[1]], [*lines, known]]
+    file = write(tmp_path / "texts.jsonl", [{"text": end.join(text)} for text in texts])
+    clean(cli, file, "--reference", reference, "--preset", "bff", "--remove", "spans", out=tmp_path / "clean")
+    kept = [row["text"] for row in rows_of((tmp_path / "clean" / "texts.jsonl").read_bytes())]
+    assert kept == [end.join(lines), end.join(lines), end.join([*lines, ""])]
 
 
 def test_gpt3_cuts_around_matches_and_drops_small_pieces(cli: Cli, tmp_path: Path, reference: Path) -> None:
@@ -287,6 +301,108 @@ def test_tables_are_kept_by_value(cli: Cli, tmp_path: Path, reference: Path, kin
     assert out.to_pylist() == wanted
 
 
+def clean_here(folder: Path, texts: Path, reference: Path, *more: str) -> int:
+    return run_here(["decontaminate", str(texts), "--reference", str(reference), "--max-hits", "0", "--remove", "spans", "--quiet",
+                     "--clean", str(folder), "--out", f"{folder}.jsonl", *more])  # fmt: skip
+
+
+def test_the_summary_says_the_rules_as_options(tmp_path: Path, reference: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    texts = str(write(tmp_path / "texts.jsonl", [{"text": ITEM}]))
+    given = ["decontaminate", texts, "--reference", str(reference), "--out", f"{tmp_path}/rows.jsonl"]
+    spans = ["--remove", "spans", "--clean", f"{tmp_path}/clean"]
+    for more, said in (
+        ([], "(preset gpt3): --words gpt3 --n 13 --max-hits 0 --max-documents 10 --near 5"),
+        (["--preset", "bff"], "(preset bff): --words uax29 --n 13 --unit paragraph --min-n 5 --max-overlap 0.8 --max-inclusive --near 5"),
+        (["--max-run", "2", "--lowercase", *spans], "(preset none): --words uax29 --lowercase --n 13 --max-run 2 --near 5"),
+        (["--preset", "gpt3", "--remove", "spans", "--clean", f"{tmp_path}/cut"], "--near 5 --around 200 --min-piece 200 --max-pieces 10"),
+    ):  # fmt: skip
+        assert run_here([*given, *more]) == 0
+        assert f"{said}\n" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["uncompressed", "string_view", "binary_view", "run_end_encoded"])
+def test_tables_of_all_types_are_kept(tmp_path: Path, reference: Path, kind: str) -> None:
+    texts = pa.array([PLAIN, f"head {ITEM}", ITEM])
+    columns = {"text": texts, "other": pa.array(["a", "a", "b"])}
+    if kind == "run_end_encoded":
+        columns["other"] = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
+    elif kind != "uncompressed":
+        view = pa.string_view() if kind == "string_view" else pa.binary_view()
+        columns = {name: each.cast(pa.binary() if kind == "binary_view" else pa.string()).cast(view)
+                   for name, each in columns.items()}  # fmt: skip
+    table = pa.table(columns)
+    source = tmp_path / f"t.{'parquet' if kind == 'uncompressed' else 'arrow'}"
+    if kind == "uncompressed":
+        pq.write_table(table, source, compression={"text": "zstd", "other": "none"})
+    else:
+        with ipc.new_file(source, table.schema) as writer:
+            writer.write_table(table)
+    assert clean_here(tmp_path / "clean", source, reference) == 0
+    target = tmp_path / "clean" / source.name
+    out = pq.read_table(target) if kind == "uncompressed" else ipc.open_file(target).read_all()
+    assert out.schema.equals(table.schema)
+    head: Any = b"head " if kind == "binary_view" else "head "
+    assert out.to_pylist() == [table.to_pylist()[0], {**table.to_pylist()[1], "text": head}]
+
+
+@pytest.mark.parametrize("kind", ["in the middle", "at the end", "whole"])
+def test_damaged_tables_are_left_out_as_other_files_are(
+    tmp_path: Path, reference: Path, kind: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in" / "good.jsonl", [{"text": PLAIN}])
+    table = pa.table({"text": [f"{PLAIN} {number}" for number in range(300)]})
+    source = tmp_path / "in" / ("t.parquet" if kind == "in the middle" else "t.arrow")
+    if kind == "in the middle":
+        pq.write_table(table, source, row_group_size=100, compression="zstd")
+        data = bytearray(source.read_bytes())
+        at = pq.ParquetFile(source).metadata.row_group(1).column(0).data_page_offset
+        data[at + 20 : at + 80] = bytes(60)
+        source.write_bytes(data)
+    else:
+        with (ipc.new_stream if kind == "at the end" else ipc.new_file)(source, table.schema) as writer:
+            writer.write_table(table, max_chunksize=100)
+        source.write_bytes(source.read_bytes()[:-5000])
+    assert clean_here(tmp_path / "clean", source.parent, reference) == 1
+    message = capfd.readouterr().err
+    assert f"{source.name}: damaged" in message
+    assert message.count("\n") == 1
+    assert clean_here(tmp_path / "clean", source.parent, reference, "--max-bad-files", "1") == 3
+    kept = {each.name for each in (tmp_path / "clean").iterdir()} - {"decontamination.json", "good.jsonl"}
+    assert kept == (set() if kind == "whole" else {source.name})
+    if kind == "in the middle":
+        assert pq.read_table(tmp_path / "clean" / source.name).to_pylist() == table.to_pylist()[:100]
+
+
+def test_names_of_cleaned_copies(tmp_path: Path, reference: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number, name in enumerate((b"a\xff.jsonl", b"a\xfe.jsonl")):
+        write(folder / os.fsdecode(name), [{"text": f"{PLAIN} {number}"}])
+    assert clean_here(tmp_path / "clean", folder, reference) == 0
+    (tmp_path / "clean" / "decontamination.json").unlink()
+    assert {each.name: each.read_text() for each in (tmp_path / "clean").iterdir()} == {
+        each.name: each.read_text() for each in folder.iterdir()
+    }
+    # In a folder it is taken for the report of an earlier run; by its name it is a text.
+    named = write(folder / "decontamination.json", [{"text": PLAIN}])
+    assert clean_here(tmp_path / "again", folder, reference) == 0
+    assert clean_here(tmp_path / "other", named, reference) == 2
+    assert "--clean: decontamination.json: " in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", [".", "link", "dangling"])
+def test_folders_that_cannot_be_replaced_are_refused_first(
+    tmp_path: Path, reference: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path / "empty" if name == "." else tmp_path)
+    assert clean_here(Path(name), write(tmp_path / "texts.jsonl", [{"text": PLAIN}]), reference) == 2
+    assert f"--clean: {name} is a link, a mount point or the current folder" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("ending", ["jsonl.gz", "csv", "parquet"])
 def test_rows_as_files(cli: Cli, tmp_path: Path, reference: Path, ending: str) -> None:
     texts = write(tmp_path / "texts.jsonl", [{"id": "a", "text": ITEM, "f": 1}, {"id": 2, "text": PLAIN}, {"text": ""}])
@@ -403,3 +519,23 @@ def test_unusable_records_are_kept_as_they_are(cli: Cli, tmp_path: Path, referen
     )  # fmt: skip
     assert result.returncode == 3
     assert (tmp_path / "clean" / "texts.jsonl").read_bytes() == b"\n".join(lines[:2] + lines[3:]) + b"\n"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_halves_of_surrogate_pairs_in_tables(cli: Cli, tmp_path: Path, reference: Path, ending: str) -> None:
+    (tmp_path / "texts.jsonl").write_text(rf'{{"id": "a \ud83d", "text": "{ITEM}", "f": ["\udc00"]}}' + "\n")
+    done = cli("decontaminate", "texts.jsonl", "--reference", reference, "--field", "f", "--out", f"rows.{ending}")
+    assert done.returncode == 0, done.stderr
+    rows = tmp_path / f"rows.{ending}"
+    row = (pq.read_table(rows) if ending == "parquet" else pc.read_csv(rows)).to_pylist()[0]
+    assert (row["id"], row["contaminated"]) == ("a \ufffd", True)
+
+
+def test_the_summary_says_what_was_written(cli: Cli, tmp_path: Path, reference: Path) -> None:
+    texts = write(tmp_path / "texts.jsonl", [{"text": PLAIN}])
+    said = [
+        cli("decontaminate", texts, "--reference", reference, "--out", "rows.jsonl", *options).stderr.decode()
+        for options in ([], ["--quiet"])
+    ]
+    assert "wrote rows.jsonl\n" in said[0]
+    assert said[1] == ""

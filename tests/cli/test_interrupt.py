@@ -161,6 +161,21 @@ def test_waiting_for_standard_input_ends_at_once(start: Start, small_index: Path
     assert seconds < LIMIT
 
 
+def test_loading_ends_at_once(tmp_path: Path) -> None:
+    # An import of the program that lasts until the signal has come.
+    (tmp_path / "click.py").write_text("import sys, time\nprint(flush=True)\ntime.sleep(60)\n", encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ngramscope", "--help"], cwd=tmp_path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors.decode()) == (130, "ngramscope: interrupted\n")
+
+
 def test_an_interrupted_build_keeps_the_index_that_was_there(start: Start, endless: Path, tmp_path: Path) -> None:
     Index.build(texts=["one two three"], out=tmp_path / "index", n=2)
     before = {path.name: path.read_bytes() for path in (tmp_path / "index").iterdir()}

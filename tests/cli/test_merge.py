@@ -41,13 +41,27 @@ def test_parts_come_out_as_one_build(cli: Cli, corpus: Path, tmp_path: Path) -> 
     assert b"PART" not in cli("inspect", "part-1", "part-2", "part-3").stderr
 
 
+def test_a_damaged_part_is_refused_as_verify_refuses_it(cli: Cli, corpus: Path, tmp_path: Path) -> None:
+    for part in (1, 2):
+        options = ["--n", 3, "--n", 7, "--expected-ngrams", 50_000, "--part", f"{part}/2"]
+        assert cli("build-index", corpus, *options, "--out", f"part-{part}").returncode == 0
+    (shard,) = (tmp_path / "part-1").glob("n7-*.ngs")
+    with shard.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(40_000))
+    done = cli("merge", "part-1", "part-2", "--out", "merged")
+    assert (done.returncode, done.stderr) == (1, cli("verify", "part-1").stderr)
+    assert b"MiB 0 of the payload does not match its checksum" in done.stderr
+    assert not (tmp_path / "merged").exists()
+
+
 def test_data_is_added_to_an_index_by_one_that_is_like_it(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     more = write_jsonl(tmp_path / "more.jsonl", [" ".join(WORDS)])
     assert cli("build-index", corpus, "--n", 3, "--filter-fpr", 0.01, "--out", "first").returncode == 0
     refused = cli("build-index", more, "--n", 3, "--like", "first", "--out", "second")
     assert refused.returncode == 2
     assert b"the plan is for --filter-fpr 0.01" in refused.stderr
-    assert cli("build-index", more, "--n", 3, "--filter-fpr", 0.01, "--like", "first", "--out", "second").returncode == 0
+    assert cli("build-index", more, "--filter-fpr", 0.01, "--like", "first", "--out", "second").returncode == 0  # and --n
     assert cli("merge", "first", "second", "--out", "both", "--accept-overfull").returncode == 0
     assert read_jsonl(cli("overlap", more, "--index", "both").stdout)[0]["overlap"] == 1.0
 
@@ -73,6 +87,11 @@ def test_a_plan_counts_once_for_all_parts(cli: Cli, corpus: Path, tmp_path: Path
     refused = cli("build-index", corpus, "--plan", "plan.json", "--out", "x")
     assert refused.returncode == 2
     assert b"the plan is for --n 3 --n 7" in refused.stderr
+    refused = cli("build-index", corpus, "--plan", "plan.json", "--tiers", 2, "--filter-fpr", 0.01, "--out", "x")
+    assert refused.returncode == 2
+    assert b"a build with --n 7, --tiers 2, --filter-fpr 0.01 is not possible; the plan is for --n 3 --n 7, --tiers 1, " in (
+        refused.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,15 @@ def test_without_the_option_the_state_is_named_and_kept(cli: Cli, corpus: list[P
     assert b'"resumed": "' in done.stdout
 
 
+@pytest.mark.parametrize("damage", [b"", b"{}\n"])
+def test_a_damaged_state_has_one_message_with_what_to_do(cli: Cli, corpus: list[Path], tmp_path: Path, damage: bytes) -> None:
+    unfinished(corpus, tmp_path / "index")
+    (tmp_path / "index.partial" / "state.json").write_bytes(damage)
+    done = cli("build-index", *corpus, "--n", 7, "--out", "index", "--resume")
+    refused(done, "state.json", "remove its folder to start anew")
+    assert b"continues it" not in done.stderr
+
+
 def unfinished(corpus: list[Path], out: Path) -> None:
     """A build of n = 7 that is stopped after counting."""
 

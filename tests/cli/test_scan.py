@@ -52,6 +52,8 @@ def test_every_format_has_the_columns_of_a_scan(
     done = cli("overlap", "--n", 3, candidates, "--out", f"t.{ending}", "--scan", *corpus)
     assert done.returncode == 0, done.stderr
     path = tmp_path / f"t.{ending}"
+    assert f"wrote t.{ending}\n".encode() in done.stderr
+    assert b"no false hits" in done.stderr
     if ending == "parquet":
         import pyarrow.parquet as pq
 
@@ -81,6 +83,42 @@ def test_hits_of_an_index_are_verified(cli: Cli, candidates: Path, corpus: list[
     assert list(tmp_path.glob("*.tmp")) == []
 
 
+def test_the_corpus_of_verified_hits_is_that_of_the_index(
+    cli: Cli, candidates: Path, corpus: list[Path], tmp_path: Path
+) -> None:
+    corpus.append(write_jsonl(tmp_path / "three.jsonl", ["a third file of the corpus"]))
+    assert cli("build-index", *corpus, "--n", 3, "--out", "i").returncode == 0
+    moved = tmp_path / "moved.jsonl"
+    moved.write_bytes(corpus[0].read_bytes())
+    ask = ("overlap", candidates, "--index", "i", "--out", "t.jsonl")
+
+    def verify(*scanned: Path) -> tuple[list[str], dict[str, object]]:
+        done = cli(*ask, "--json", "--verify-hits", *scanned)
+        assert done.returncode == 0, done.stderr
+        facts = json.loads(done.stderr)
+        scan = json.loads((tmp_path / "t.jsonl.meta.json").read_text())["settings"]["scan"]
+        assert scan["index_files"] == facts["index_files"]
+        return facts["warnings"], facts["index_files"]
+
+    warnings, files = verify(*corpus[1:], moved)  # names do not matter
+    assert (warnings, files) == (
+        [],
+        {"files": 3, "not_scanned": 0, "first_not_scanned": None, "not_indexed": 0},
+    )
+    warnings, files = verify(moved, candidates)
+    assert files == {"files": 3, "not_scanned": 2, "first_not_scanned": "three.jsonl", "not_indexed": 1}
+    assert "2 of 3 files of the index not scanned (the first by name: three.jsonl)" in warnings[0]
+    assert "the index was not built from 1 file of those scanned" in warnings[1]
+    told = cli(*ask, "--verify-hits", moved)
+    assert (told.returncode, told.stderr.count(b"true hits may have been removed")) == (0, 1)
+
+    (tmp_path / "t.jsonl").unlink()
+    refused = cli(*ask, "--verify-hits", candidates)
+    assert (refused.returncode, refused.stdout) == (1, b"")
+    assert b"none of the 3 files of the index was scanned" in refused.stderr
+    assert not (tmp_path / "t.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -99,6 +137,22 @@ def test_contradicting_options_are_refused(
     done = cli("overlap", candidates, *arguments)
     assert (done.returncode, done.stdout) == (2, b"")
     assert message in done.stderr.decode()
+
+
+def test_files_behind_the_corpus_are_asked_for_before_it(cli: Cli, candidates: Path, corpus: list[Path]) -> None:
+    done = cli("overlap", "--scan", *corpus, candidates)
+    assert done.returncode == 2
+    assert b"FILES: none given; --scan takes all words up to the next option, so name them before it" in done.stderr
+    assert b"FILES" in cli("overlap", "--n", 3).stderr
+
+
+def test_an_empty_corpus_is_a_loud_nothing(cli: Cli, candidates: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    assert b"the scanned corpus is EMPTY" in cli("overlap", candidates, "--scan", "empty.jsonl").stderr
+    done = cli("sets", "thresholded", candidates, "--scan", "empty.jsonl", "--n", 2, "--out", "set.jsonl")
+    assert b"the scanned corpus is EMPTY" in done.stderr
+    (warning, *_) = json.loads((tmp_path / "set.jsonl.meta.json").read_text())["history"][-1]["facts"]["warnings"]
+    assert "EMPTY" in warning
 
 
 def test_standard_input_serves_one_side(cli: Cli, candidates: Path, corpus: list[Path]) -> None:

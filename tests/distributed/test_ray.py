@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ngramscope import Index, InputError, MissingExtraError, ResourceError, UsageError
+from ngramscope.distributed.ray_helpers import ray_helpers
 from tests.conftest import Cli, clean_environment, write_jsonl
 
 ray: Any = pytest.importorskip("ray")
@@ -184,3 +185,20 @@ def test_ray_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.
         Index.build(path, out=tmp_path / "index", engine="ray")
     with pytest.raises(UsageError, match="write them to files"):
         Index.build(texts=["a b c"], out=tmp_path / "index", engine="ray")
+
+
+def test_shares_of_scoring_run_where_the_command_does(cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with ray_helpers([(Path.touch, (Path(name),)) for name in "ab"], cluster) as tasks:
+        tasks.wait(lambda: None)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_share_that_fails_ends_the_scoring(cluster: str) -> None:
+    with pytest.raises(ValueError, match="invalid literal"), ray_helpers([(int, ("x",))], cluster) as tasks:
+        tasks.wait(lambda: None)
+    with (
+        pytest.raises(ResourceError, match="--engine ray: a task died"),
+        ray_helpers([(time.sleep, (60,)), (os._exit, (1,))], cluster) as tasks,
+    ):
+        tasks.wait(lambda: None)

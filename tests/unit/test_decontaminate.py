@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ngramscope import Index
+from ngramscope.cli._run import run
 from ngramscope.decontaminate import PRESETS, Decontamination, DecontaminationRules
 from ngramscope.errors import MismatchError, UsageError
 
@@ -36,6 +38,11 @@ def test_presets_can_be_changed_option_by_option(preset: str) -> None:
     assert DecontaminationRules.of(preset).n == 13
 
 
+def test_units_that_are_long_enough_are_no_single_ngram() -> None:
+    with pytest.raises(UsageError, match=r"--min-n: 5 is not possible; units shorter than --n \(4\)"):
+        DecontaminationRules.of("bff", n=4)
+
+
 def test_what_an_index_cannot_answer(files: tuple[Path, Path], tmp_path: Path) -> None:
     texts, reference = files
     index = Index.build(reference, out=tmp_path / "index", n=7, filter_fpr=1e-7)
@@ -53,6 +60,24 @@ def test_what_an_index_cannot_answer(files: tuple[Path, Path], tmp_path: Path) -
     assert run.reference_report() is None
 
 
+def test_a_preset_that_an_index_cannot_answer_is_named(
+    files: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Index.build([files[1]], out=tmp_path / "i", n=13)
+    assert run(["decontaminate", str(files[0]), "--index", str(tmp_path / "i"), "--preset", "gpt3"]) == 2
+    assert "--preset gpt3: counts n-grams by document" in capfd.readouterr().err
+
+
 def test_unknown_presets_name_the_known_ones() -> None:
     with pytest.raises(UsageError, match="mimir, bff, gpt3, none"):
         DecontaminationRules.of("gpt4")
+
+
+def test_short_units_and_false_hits(files: tuple[Path, Path], tmp_path: Path) -> None:
+    texts, reference = files
+    for kind, warned in (("blocked", True), ("exact", False)):
+        index = Index.build(reference, out=tmp_path / kind, n=13, filter=kind)
+        for preset in ("bff", "mimir"):
+            rules = replace(DecontaminationRules.of(preset), min_n=None)
+            warnings = Decontamination(texts, index=index, rules=rules).warnings
+            assert any("--unit paragraph" in each for each in warnings) == (warned and preset == "bff")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ngramscope.cli._run import run
 from ngramscope.corpus import default_manifest, load_manifest
 from ngramscope.corpus.manifest import bundled_manifests, find_manifest, manifest_and_split
 from ngramscope.corpus.remote import is_remote
@@ -52,6 +53,11 @@ def test_digests_are_checked_before_anything_is_built(tmp_path: Path) -> None:
         (GOOD + "[sha256]\na = 1\n", "sha256 has to be a table of file names"),
         (GOOD + '[[files]]\nurl = "https://a/b"\n', "files[0].path is missing"),
         (GOOD + '[[files]]\npath = "../a"\n', "files[0].path is '../a'; a path below the manifest's folder"),
+        (GOOD.replace('"mine"', '"../mine"'), "name is '../mine'; files are named after it"),
+        (GOOD.replace('"mine"', '"a\\u0000b"'), "name is 'a\\x00b'"),
+        (GOOD + '[[files]]\npath = "a\\u0000b"\n', "files[0].path is 'a\\x00b'"),
+        (GOOD + '[[files]]\npath = "./mine.lock.toml"\n', "files[0].path is './mine.lock.toml', which is that of the lock"),
+        (GOOD + '[[files]]\npath = "a"\n[[files]]\npath = "./a"\n', "files[1].path is './a', which is that of files[0]"),
         (GOOD + '[[files]]\npath = "a"\nsize = 1\n', "unknown key files[0].size; known: files[0].path"),
         (GOOD + "[splits]\ntrain = 1\n", "splits.train has to be a table"),
         (GOOD + "[splits.train]\nsources = [1]\n", "splits.train.sources has to be a list of strings"),
@@ -96,6 +102,11 @@ def test_every_manifest_that_comes_along_can_be_read_and_says_what_people_ask(pa
             assert files or sources or lists
             assert all(manifest.url(each) for each in files)
             assert all(is_remote(each) for each in [*sources, *lists])
+
+
+def test_a_split_that_there_is_not_is_refused_with_those_that_there_are(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["manifest", "show", "pile:none"]) == 2
+    assert "has no split 'none'; it has train, val, test" in capfd.readouterr().err
 
 
 def test_names_of_manifests_and_splits() -> None:

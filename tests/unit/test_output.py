@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
 from ngramscope import Index, OverlapTable, QueryOptions, ReadOptions, ResourceError, UsageError
-from ngramscope.index.output import OVERLAP_WRITERS, JsonLinesWriter, TableFile, check_fields
+from ngramscope.index.output import OVERLAP_WRITERS, JsonLinesWriter, ParquetWriter, TableFile, check_fields
 from tests.conftest import WORDS, read_jsonl, write_jsonl
 
 RECORDS: list[Any] = [
@@ -157,3 +158,28 @@ def test_an_empty_input_still_gives_header_and_schema(small_index: Path, tmp_pat
     assert (tmp_path / "out.jsonl").read_text() == ""
     assert next(csv.reader(io.StringIO((tmp_path / "out.csv").read_text())))[:3] == ["id", "position", "n"]
     assert pq.read_table(tmp_path / "out.parquet").column_names[-1] == "date"
+
+
+def test_a_table_that_is_given_up_is_closed_before_its_file(tables: list[OverlapTable], tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), TableFile(tmp_path / "out.parquet", OVERLAP_WRITERS, with_source=False) as file:
+        file.write(tables[0])
+        raise KeyboardInterrupt
+    assert isinstance(file._writer, ParquetWriter)
+    assert file._writer._writer is not None
+    assert not file._writer._writer.is_open  # else it would write to the closed file when it is collected
+    assert not list(tmp_path.glob("*out*"))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_halves_of_surrogate_pairs_and_nan_can_be_written(small_index: Path, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "candidates.jsonl"
+    path.write_text(r'{"id": "NaN \ud83d", "text": "x y z", "tags": [NaN, 1.50, "\udc00"]}')
+    read = ReadOptions(fields=("tags",))
+    save(tmp_path / f"out.{ending}", list(Index.open(small_index).overlap_files(path, read=read)))
+    if ending == "jsonl":
+        assert r'"id": "NaN \ud83d"' in (tmp_path / "out.jsonl").read_text()
+        assert r'"tags": [null, 1.50, "\udc00"]' in (tmp_path / "out.jsonl").read_text()
+    else:
+        out = tmp_path / f"out.{ending}"
+        first = (pq.read_table(out) if ending == "parquet" else pc.read_csv(out)).to_pylist()[0]
+        assert (first["id"], first["tags"]) == ("NaN \ufffd", r'[null, 1.50, "\udc00"]')

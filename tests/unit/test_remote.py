@@ -16,6 +16,7 @@ import zstandard
 from blake3 import blake3
 
 from ngramscope import Index
+from ngramscope.cli._run import run
 from ngramscope.corpus import http, remote
 from ngramscope.errors import InputError, MissingExtraError, UsageError
 from ngramscope.index.options import BuildOptions, ReadOptions, WordRule
@@ -282,6 +283,18 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
 def test_a_name_of_nothing_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         remote.find(name)
+
+
+@pytest.mark.parametrize("url", ["http://user:secret@[::1", "http://user:secret@[::1/a?key"])
+def test_an_address_that_cannot_be_is_refused_without_its_credentials(
+    url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("plan", "build-index"):
+        assert run([command, url, *(("--out", str(tmp_path / "i")) if command == "build-index" else ())]) == 2
+        message = capfd.readouterr().err
+        assert message.startswith("ngramscope: error: http://[::1")
+        assert "secret" not in message
+        assert "key" not in message
 
 
 def test_public_names() -> None:

@@ -58,6 +58,10 @@ def test_the_text_shows_every_number_a_reader_needs(index: Index) -> None:
     assert "20 of 22 found" in text
     assert "[0.9, 1.0] 1 ████" in text
     assert text.count("n = ") == 2
+    facts = summarise(index, TEXTS)
+    for each, (rate, said) in zip(facts["by_n"], ((0.005, "in 200 (rate 0.005)"), (0.0, "no false hits")), strict=True):
+        each["filter_fpr"] = rate
+        assert said in to_text(facts)
 
 
 def test_demo_partial_overfull_and_empty_are_loud(index: Index) -> None:

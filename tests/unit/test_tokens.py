@@ -6,6 +6,7 @@ import collections
 import hashlib
 import itertools
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -20,7 +21,7 @@ import pytest
 import zstandard
 from blake3 import blake3
 
-from ngramscope.corpus.tokens import TokenCounts, count_tokens, load_tokenizer
+from ngramscope.corpus.tokens import TokenCounts, count_tokens, load_tokenizer, rules_digest
 from ngramscope.errors import InputError, MissingExtraError, UsageError
 from ngramscope.index.options import ReadOptions
 from tests.conftest import ROOT, WORDS, Cli, clean_environment, wait_until_started, write_jsonl
@@ -71,6 +72,15 @@ def test_a_special_token_is_not_added_but_counted_where_a_text_has_it(tmp_path: 
     assert found.header["settings"]["special_tokens"] == "not added"
 
 
+def test_the_digest_is_of_the_rules_only(tokenizer: Path) -> None:
+    one, other = (load_tokenizer(str(tokenizer)).tokenizer for _ in range(2))
+    other.enable_truncation(3)
+    other.enable_padding()
+    assert rules_digest(one) == rules_digest(other)
+    other.add_tokens(["further"])
+    assert rules_digest(one) != rules_digest(other)
+
+
 def test_the_file_says_what_was_counted(tmp_path: Path, tokenizer: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ["alpha", None, {"text": 3}])
     found = count_tokens([path], load_tokenizer(str(tokenizer / "tokenizer.json")), read=ReadOptions(max_bad_records=1))
@@ -83,6 +93,7 @@ def test_the_file_says_what_was_counted(tmp_path: Path, tokenizer: Path) -> None
     assert header["settings"]["tokenizer"] == {
         "name": "tokenizer.json",
         "sha256": hashlib.sha256((tokenizer / "tokenizer.json").read_bytes()).hexdigest(),
+        "digest": rules_digest(load_tokenizer(str(tokenizer)).tokenizer),
         "ids": len(found.counts),
     }
     assert header["counts"]["unusable"] == {"null_text": 1, "text_not_a_string": 1}
@@ -107,18 +118,40 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     TokenCounts(np.zeros(1, np.int64), [None], header).save(tmp_path / "c.parquet")
     with pytest.raises(InputError, match="token counts of version 2; this ngramscope reads 1"):
         TokenCounts.load(tmp_path / "c.parquet")
+    for metadata, message in (
+        ("{", "cannot be read as token counts"),
+        ("[]", "not a file of token counts"),
+        ('{"artefact": "token-counts"}', "of version None"),
+        ('{"artefact": "token-counts", "format_version": 1}', "without token"),
+    ):
+        table = pa.table({"count": [1]}).replace_schema_metadata({"ngramscope": metadata})
+        pq.write_table(table, tmp_path / "d.parquet")
+        with pytest.raises(InputError, match=message):
+            TokenCounts.load(tmp_path / "d.parquet")
 
 
-def test_tokenizers_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenizers_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(InputError, match=r"holds no tokenizer\.json"):
         load_tokenizer(str(tmp_path))
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match="not a tokenizer of the library tokenizers"):
         load_tokenizer(str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    for name in ("no/such", "no/such/file.json"):
-        with pytest.raises(InputError, match=rf"--tokenizer: {name}: no such file or folder"):
-            load_tokenizer(name)
+    with pytest.raises(
+        InputError, match=r"--tokenizer: no/such: no such file or folder, .*; check the name and the connection"
+    ):
+        load_tokenizer("no/such")
+
+    def unreachable(*_: object) -> str:
+        logging.getLogger("huggingface_hub.utils._http").warning("Retrying in 1s")
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", unreachable)
+    with pytest.raises(InputError, match="nobody there"):
+        load_tokenizer("no/such")
+    assert not caplog.records
+    with pytest.raises(InputError, match=r"--tokenizer: gone/tokenizer.json: no such file$"):  # the hub is not asked
+        load_tokenizer("gone/tokenizer.json")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(MissingExtraError, match=r"ngramscope\[tokens\]"):
         load_tokenizer("x")

@@ -17,6 +17,7 @@ pub mod decontaminate;
 pub mod error;
 pub mod filter;
 pub mod hash;
+pub mod logits;
 pub mod manifest;
 pub mod memory;
 pub mod ngram;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{
     AtomicBool, AtomicU64, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -53,6 +53,65 @@ impl Progress {
 
 /// Called about twenty times a second on the caller's thread; `Break` stops the work.
 pub type Tick<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+/// Asked by long work at least ten times a second: an error when it is to end.
+pub type Stop<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+
+/// Items of large arrays that are worked on between two questions to [`Stop`].
+pub const STEP: usize = 1 << 20;
+
+/// A [`Stop`] once `flag` is set.
+pub fn stop_at(flag: &AtomicBool) -> impl Fn() -> Result<()> + Sync + '_ {
+    || match flag.load(Relaxed) {
+        true => Err(Error::Interrupted),
+        false => Ok(()),
+    }
+}
+
+/// Runs `work` on a thread of its own while the caller's thread ticks.
+pub fn aside<T: Send>(
+    phase: &'static str,
+    tick: Tick<'_>,
+    work: impl FnOnce(Stop<'_>) -> Result<T> + Send,
+) -> Result<T> {
+    let (done, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+    let caller = std::thread::current();
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let _end = WhenDropped(|| {
+                done.store(true, Release);
+                caller.unpark();
+            });
+            work(&stop_at(&stop))
+        });
+        while !done.load(Acquire) {
+            std::thread::park_timeout(TICK);
+            let progress = Progress {
+                phase,
+                seconds: started.elapsed().as_secs_f64(),
+                ..Progress::default()
+            };
+            if !stop.load(Relaxed) && tick(&progress).is_break() {
+                stop.store(true, Relaxed);
+            }
+        }
+        let outcome = worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        stop_at(&stop)().and(outcome)
+    })
+}
+
+/// `count` values, made in steps: memory for billions of them takes its time.
+pub fn filled<T>(count: usize, value: impl Fn() -> T, stop: Stop<'_>) -> Result<Vec<T>> {
+    let mut all = Vec::with_capacity(count);
+    while all.len() < count {
+        stop()?;
+        all.resize_with(count.min(all.len() + STEP), &value);
+    }
+    Ok(all)
+}
 
 /// Something to be done now and then during a pass, while no thread is at a block.
 pub trait Rest {
@@ -300,5 +359,30 @@ struct WhenDropped<F: FnMut()>(F);
 impl<F: FnMut()> Drop for WhenDropped<F> {
     fn drop(&mut self) {
         (self.0)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_aside_ends_when_the_caller_says_so() {
+        let mut ticks = 0;
+        let mut tick = |progress: &Progress| {
+            assert_eq!(progress.phase, "arrange");
+            ticks += 1;
+            ControlFlow::Break(())
+        };
+        let outcome = aside("arrange", &mut tick, |stop| -> Result<()> {
+            loop {
+                stop()?;
+                std::thread::yield_now();
+            }
+        });
+        assert!(matches!(outcome, Err(Error::Interrupted)));
+        assert_eq!(ticks, 1);
+        let done = aside("arrange", &mut |_| ControlFlow::Continue(()), |_| Ok(7));
+        assert_eq!(done.unwrap(), 7);
     }
 }

@@ -28,6 +28,8 @@ pub const TIERS: std::ops::RangeInclusive<u32> = 1..=2;
 pub const PAYLOAD_OFFSET: u64 = 4096;
 /// Payload bytes under one checksum.
 pub const CHUNK_BYTES: u64 = 1 << 20;
+/// The same in 64-bit words.
+pub const CHUNK_WORDS: usize = CHUNK_BYTES as usize / 8;
 /// Largest piece handed to the system at once, so that a stop is noticed in time.
 const STEP_BYTES: u64 = 64 << 20;
 const HEADER_BYTES: usize = 128;
@@ -436,6 +438,38 @@ impl Shard {
         }
     }
 
+    /// How many chunks the payload has.
+    pub fn chunks(&self) -> usize {
+        self.header.chunks() as usize
+    }
+
+    /// The words of a chunk as they are in the file, not compared with anything.
+    pub fn unchecked_chunk(&self, number: usize) -> &[u64] {
+        let start = number * CHUNK_WORDS;
+        &self.words()[start..self.words().len().min(start + CHUNK_WORDS)]
+    }
+
+    /// The words of a chunk, if they match its checksum.
+    pub fn chunk(&self, number: usize) -> Result<&[u64]> {
+        let Payload::Mapped(map) = &self.payload else {
+            return Err(Error::Replaced {
+                path: self.path.clone(),
+            });
+        };
+        let table = &map[self.header.checksums_offset() as usize..];
+        let words = self.unchecked_chunk(number);
+        // SAFETY: viewing words as bytes.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
+        if xxh3_64(bytes).to_le_bytes() != table[number * 8..][..8] {
+            return Err(Error::Damaged {
+                path: self.path.clone(),
+                why: format!("MiB {number} of the payload does not match its checksum"),
+            });
+        }
+        Ok(words)
+    }
+
     /// Compares the payload with its checksums, and the order of an exact set's keys; `step` is told of the bytes done and may stop.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         // Opened anew: this map is advised for random access, and a loaded one is gone. An index that was replaced since has only the map.
@@ -444,33 +478,9 @@ impl Shard {
             other => Some(other?),
         };
         let file = opened.as_ref().unwrap_or(self);
-        let Payload::Mapped(map) = &file.payload else {
-            return Err(Error::Replaced {
-                path: self.path.clone(),
-            });
-        };
-        let table = &map[self.header.checksums_offset() as usize..];
-        let damaged = |why: String| {
-            Err(Error::Damaged {
-                path: self.path.clone(),
-                why,
-            })
-        };
         let (mut last, mut last_but_one) = (None, None);
-        for (chunk, (words, want)) in file
-            .words()
-            .chunks((CHUNK_BYTES / 8) as usize)
-            .zip(table.chunks_exact(8))
-            .enumerate()
-        {
-            // SAFETY: viewing words as bytes.
-            let bytes =
-                unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 8) };
-            if xxh3_64(bytes).to_le_bytes() != want {
-                return damaged(format!(
-                    "MiB {chunk} of the payload does not match its checksum"
-                ));
-            }
+        for number in 0..file.chunks() {
+            let words = file.chunk(number)?;
             if self.header.kind == FilterKind::Exact {
                 for &key in words {
                     let bound = if self.header.tiers == 1 {
@@ -479,12 +489,15 @@ impl Shard {
                         last_but_one
                     };
                     if last > Some(key) || bound >= Some(key) {
-                        return damaged(format!("the keys in MiB {chunk} are not in order"));
+                        return Err(Error::Damaged {
+                            path: self.path.clone(),
+                            why: format!("the keys in MiB {number} are not in order"),
+                        });
                     }
                     (last_but_one, last) = (last, Some(key));
                 }
             }
-            step(bytes.len() as u64)?;
+            step(words.len() as u64 * 8)?;
         }
         Ok(())
     }

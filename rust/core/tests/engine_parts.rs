@@ -221,6 +221,47 @@ fn what_cannot_be_merged_is_refused_by_name() {
     );
 }
 
+#[test]
+fn a_damaged_part_is_refused_and_nothing_is_left() {
+    for (kind, tiers, memory) in [
+        (FilterKind::Blocked, 1, None),
+        (FilterKind::Blocked, 2, Some(MINIMUM_MEMORY)),
+        (FilterKind::Exact, 1, None),
+        (FilterKind::Exact, 2, Some(MINIMUM_MEMORY)),
+    ] {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let (files, _) = corpus(folder.path());
+        let base = BuildOptions {
+            kind,
+            tiers,
+            expected_ngrams: Some(9_000_000),
+            ..options(&[3, 7])
+        };
+        let built = parts(&files, folder.path(), 2, &base);
+        let shards = Manifest::read(&built[0])
+            .expect("manifest")
+            .shard_paths(&built[0]);
+        let good = std::fs::read(&shards[1]).expect("read");
+        // The highest byte of the first key, which then belongs to another pass, and something in the middle.
+        for damage in [4096 + 7..4096 + 8, 20_000..60_000] {
+            let mut bad = good.clone();
+            bad[damage].iter_mut().for_each(|byte| *byte ^= 0xff);
+            std::fs::write(&shards[1], bad).expect("write");
+            let index = Index::open(&built[..1]).expect("open");
+            let known = index.verify(&mut |_| Ok(())).expect_err("damaged");
+            let out = folder.path().join("out");
+            let options = MergeOptions {
+                memory,
+                ..MergeOptions::default()
+            };
+            let error = merge_quietly(&built, &out, &options).expect_err("damaged");
+            assert_eq!(error.to_string(), known.to_string());
+            assert!(matches!(error, Error::Damaged { .. }), "{error}");
+            assert!(!out.exists());
+        }
+    }
+}
+
 /// Distinct n-grams of all texts, by counting strings.
 fn distinct(texts: &[String], n: usize) -> f64 {
     let mut all = std::collections::HashSet::new();

@@ -343,25 +343,35 @@ fn a_damaged_state_is_never_trusted() {
     for name in names {
         let path = partial.join(&name);
         let good = fs::read(&path).expect("read");
-        let mut bad = good.clone();
+        let mut flipped = good.clone();
         let at = if name == "n3-0.ngs" {
             1 << 20
         } else {
             good.len() / 2
         };
-        bad[at] ^= 1;
-        write(&path, &bad);
-        let error = build_files(&files, &out, &options).expect_err("damaged");
-        let text = error.to_string();
-        assert!(
-            matches!(error, Error::StateDamaged { .. }),
-            "{name}: {text}"
-        );
-        assert!(
-            text.contains(&name) && text.contains("remove its folder"),
-            "{text}"
-        );
-        write(&path, &good);
+        flipped[at] ^= 1;
+        let is_state = name == "state.json";
+        let removed = (!is_state).then_some(None); // without a state there is nothing to continue
+        let bad = [Some(&flipped[..]), Some(&good[..10]), Some(&[])];
+        for bad in bad.into_iter().chain(removed) {
+            match bad {
+                Some(bytes) => drop(write(&path, bytes)),
+                None => fs::remove_file(&path).expect("remove"),
+            }
+            let error = build_files(&files, &out, &options).expect_err("damaged");
+            let text = error.to_string();
+            assert!(
+                matches!(error, Error::StateDamaged { .. }),
+                "{name}: {text}"
+            );
+            assert_eq!(text.matches(&name).count(), 1, "{text}");
+            assert!(
+                text.ends_with("; remove its folder to start anew"),
+                "{text}"
+            );
+            assert!(!text.contains("restore it from a copy"), "{text}");
+            write(&path, &good);
+        }
     }
     write(&partial.join("checkpoint-999-n3-0.ngs"), b"half");
     let summary = build_files(&files, &out, &options).expect("all is as it was");

@@ -5,8 +5,10 @@ mod engine_support;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use engine_support::{documents, write_corpus};
+use ngramscope_core::Error;
 use ngramscope_core::query::{QueryOptions, Row};
 use ngramscope_core::read::{Corpus, ReadOptions, Source, discover};
 use ngramscope_core::scan::{Scan, ScanOptions, ScanScore};
@@ -64,7 +66,7 @@ fn scan(candidates: &[String], corpus: &[String], options: ScanOptions) -> Vec<(
     .expect("scan");
     assert_eq!(scan.len(), candidates.len());
     assert_eq!(scan.corpus_report.documents, corpus.len() as u64);
-    scan.rows(0..scan.len())
+    scan.rows(0..scan.len(), &|| Ok(())).expect("rows")
 }
 
 fn ngrams(text: &str, n: usize) -> Vec<String> {
@@ -193,6 +195,55 @@ fn a_scan_equals_counting_strings() {
         let threes: Vec<_> = rows.iter().skip(1).step_by(2).cloned().collect();
         check(&threes, &candidates, &corpus, &[3]);
     }
+}
+
+#[test]
+fn rows_stop_when_they_are_told_to() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("a.jsonl");
+    write_corpus(&file, &documents(3, 1000, 40));
+    let quietly = &mut |_: &_| ControlFlow::Continue(());
+    let scan = Scan::run(
+        open(&file, 2),
+        open(&file, 2),
+        options(&[1, 3], 2),
+        None,
+        quietly,
+    )
+    .expect("scan");
+    let asked = AtomicUsize::new(0);
+    let stop = || match asked.fetch_add(1, Relaxed) < 100 {
+        true => Ok(()),
+        false => Err(Error::Interrupted),
+    };
+    let stopped = scan.rows(0..1000, &stop);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    assert!(asked.load(Relaxed) < 110, "{asked:?}");
+}
+
+#[test]
+fn batches_have_few_ngrams_and_at_least_one_candidate() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (file, corpus) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
+    let mut candidates = documents(3, 3, 600_000);
+    candidates.extend(documents(4, 5000, 1));
+    write_corpus(&file, &candidates);
+    write_corpus(&corpus, &documents(5, 1, 10));
+    let quietly = &mut |_: &_| ControlFlow::Continue(());
+    let scan = Scan::run(
+        open(&file, 2),
+        open(&corpus, 2),
+        options(&[1, 3], 2),
+        None,
+        quietly,
+    )
+    .expect("scan");
+    let mut ends = vec![0];
+    while ends[ends.len() - 1] < scan.len() {
+        ends.push(scan.batch_end(ends[ends.len() - 1]));
+    }
+    assert_eq!(ends, [0, 1, 2, 3, 4099, 5003]);
+    assert_eq!(scan.batch_end(scan.len()), scan.len());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use pyo3::types::PyBytes;
 use crate::error;
 use crate::options::{BuildArguments, MergeArguments, ReadArguments};
 use crate::remote;
-use crate::stream::StoppableReader;
+use crate::stream::{StoppableReader, is_readable};
 use crate::watch::{Watch, run, step};
 
 /// Standard input among the paths, and in messages and reports.
@@ -255,6 +255,12 @@ pub fn sources(
         return Err(error::usage(
             py,
             "standard input (-) is named twice; it can be read once",
+        ));
+    }
+    if !standard_input.is_empty() && !is_readable(0) {
+        return Err(error::usage(
+            py,
+            "standard input is closed; give it a file or a pipe to read, or name files instead of -",
         ));
     }
     if paths.iter().any(|path| path.as_os_str().is_empty()) {

@@ -6,6 +6,7 @@ mod decontaminate;
 mod documents;
 mod error;
 mod index;
+mod logits;
 mod options;
 mod remote;
 mod scan;
@@ -80,6 +81,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<decontaminate::PyDecontamination>()?;
     module.add_class::<decontaminate::DecontaminatedPart>()?;
     module.add_class::<documents::PyDocuments>()?;
+    module.add_class::<documents::DocumentBatch>()?;
     module.add_class::<watch::Progress>()?;
     module.add_function(wrap_pyfunction!(documents::digest, module)?)?;
     module.add_function(wrap_pyfunction!(build::build_index, module)?)?;
@@ -94,5 +96,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build::layout, module)?)?;
     module.add_function(wrap_pyfunction!(decontaminate::container_of, module)?)?;
     module.add_function(wrap_pyfunction!(build::unfinished, module)?)?;
+    module.add_function(wrap_pyfunction!(logits::logit_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(words, module)?)
 }

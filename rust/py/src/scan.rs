@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ngramscope_core::pass::{Progress, Stop, stop_at};
 use ngramscope_core::query::Index;
 use ngramscope_core::read::Corpus;
 use ngramscope_core::scan::{Found, Scan, ScanOptions, ScanScore};
@@ -15,7 +16,7 @@ use crate::build::{sources, to_json};
 use crate::error::{read_to_python, to_python};
 use crate::index::{PyIndex, name, path};
 use crate::options::{QueryArguments, ReadArguments, RuleArguments, ScanArguments};
-use crate::watch::Watch;
+use crate::watch::{Watch, run};
 
 /// A finished scan: rows of the candidates, batch by batch.
 #[pyclass(frozen, name = "Scan", module = "ngramscope._core")]
@@ -93,10 +94,9 @@ impl PyScan {
         let (candidates, corpus) = (open(candidates, &read)?, open(corpus, &corpus_read)?);
         let options: ScanOptions = scan.to_core(query, rule);
         let outcome = py.detach(|| {
-            let only = |n: u32, keys: &mut Vec<u64>| {
-                if let Some(index) = &index {
-                    index.retain(n, keys);
-                }
+            let only = |n: u32, keys: &mut Vec<u64>, stop: Stop<'_>| match &index {
+                Some(index) => index.retain(n, keys, stop),
+                None => Ok(()),
             };
             Scan::run(
                 candidates,
@@ -142,15 +142,30 @@ impl PyScan {
         self.scan.len()
     }
 
+    /// Where the batch of candidates ends that begins with number `start`.
+    fn batch_end(&self, start: usize) -> usize {
+        self.scan.batch_end(start)
+    }
+
     /// Rows of candidates `start` to `end`, one for each n.
-    fn rows(&self, py: Python<'_>, start: usize, end: usize) -> (OverlapBatch, ScanBatch) {
+    fn rows(
+        &self,
+        py: Python<'_>,
+        start: usize,
+        end: usize,
+    ) -> PyResult<(OverlapBatch, ScanBatch)> {
         let end = end.min(self.scan.len());
-        let rows = py.detach(|| self.scan.rows(start.min(end)..end));
+        let rows = run(
+            py,
+            &mut Watch::new(None),
+            || Progress::of("rows"),
+            |stop| self.scan.rows(start.min(end)..end, &stop_at(stop)),
+        )?;
         let (rows, scores): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        (
+        Ok((
             OverlapBatch::new(py, rows, self.fields),
             ScanBatch::new(py, scores),
-        )
+        ))
     }
 
     /// What was read of the candidates and of the corpus, as JSON.

@@ -9,6 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How long a read may go on after the stop flag was set, at most.
 const POLL_MILLISECONDS: libc::c_int = 50;
 
+/// Whether `descriptor` is open for reading.
+pub fn is_readable(descriptor: i32) -> bool {
+    // SAFETY: `fcntl` takes any number and answers EBADF for one that is not an open descriptor.
+    let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_ACCMODE != libc::O_WRONLY
+}
+
 /// Reads a descriptor while a flag is not set.
 pub struct StoppableReader {
     file: File,
@@ -18,8 +25,7 @@ pub struct StoppableReader {
 impl StoppableReader {
     /// Reads a duplicate of `descriptor`, which stays the caller's.
     pub fn new(descriptor: i32, stop: Arc<AtomicBool>) -> io::Result<StoppableReader> {
-        // SAFETY: `fcntl` takes any number and answers EBADF for one that is not an open descriptor.
-        if descriptor < 0 || unsafe { libc::fcntl(descriptor, libc::F_GETFD) } < 0 {
+        if !is_readable(descriptor) {
             return Err(io::Error::from_raw_os_error(libc::EBADF));
         }
         // SAFETY: the descriptor was open a moment ago and is borrowed for the duplication only.

@@ -15,7 +15,7 @@ use crate::error::to_python;
 /// Where long work stands.
 #[pyclass(frozen, get_all, module = "ngramscope._core")]
 pub struct Progress {
-    /// `find`, `spool`, `choose`, `sample`, `count`, `insert`, `write`, `sync`, `load`, `verify` or `score`.
+    /// `find`, `spool`, `choose`, `sample`, `count`, `insert`, `write`, `sync`, `load`, `verify`, `score` or `arrange`.
     phase: &'static str,
     /// Reading pass, from 1.
     pass_number: u32,

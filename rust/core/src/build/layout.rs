@@ -151,50 +151,58 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Refuses options that contradict the layout, saying which would not.
+    /// Refuses options that contradict the layout, all of them at once, saying which would not.
     pub(super) fn check(&self, options: &BuildOptions) -> Result<()> {
-        let refuse = |option: &'static str, value: String, advice: String| {
+        let lengths = |ns: &[u32]| {
+            let each: Vec<String> = ns.iter().map(|n| format!("--n {n}")).collect();
+            each.join(" ")
+        };
+        // Option, its value, and what would do.
+        let mut wrong: Vec<(&'static str, String, String)> = Vec::new();
+        if options.ns != self.ns() {
+            wrong.push(("--n", format!("{:?}", options.ns), lengths(&self.ns())));
+        }
+        let words = WordSettings::of(&options.rule);
+        if words != self.words {
+            wrong.push(("--words", words.to_string(), self.words.to_string()));
+        }
+        if options.tiers != self.tiers {
+            let wanted = format!("--tiers {}", self.tiers);
+            wrong.push(("--tiers", options.tiers.to_string(), wanted));
+        }
+        // All sets of a layout are of one kind.
+        if let Some(set) = self.sets.iter().find(|set| set.kind != options.kind) {
+            let wanted = format!("--filter {}", set.kind.name());
+            wrong.push(("--filter", options.kind.name().into(), wanted));
+        } else if options.kind == FilterKind::Blocked && options.filter_fpr != self.target_rate {
+            let wanted = format!("--filter-fpr {}", self.target_rate);
+            wrong.push(("--filter-fpr", options.filter_fpr.to_string(), wanted));
+        }
+        let refuse = |option, value, advice| {
             Err(Error::Option {
                 option,
                 value,
                 advice,
             })
         };
-        if options.ns != self.ns() {
-            let wanted: Vec<String> = self.ns().iter().map(|n| format!("--n {n}")).collect();
-            return refuse(
-                "--n",
-                format!("{:?}", options.ns),
-                format!("the plan is for {}", wanted.join(" ")),
-            );
-        }
-        if WordSettings::of(&options.rule) != self.words {
-            return refuse(
-                "--words",
-                WordSettings::of(&options.rule).to_string(),
-                format!("the plan is for {}", self.words),
-            );
-        }
-        if options.tiers != self.tiers {
-            return refuse(
-                "--tiers",
-                options.tiers.to_string(),
-                format!("the plan is for --tiers {}", self.tiers),
-            );
-        }
-        for set in &self.sets {
-            if set.kind != options.kind {
-                return refuse(
-                    "--filter",
-                    options.kind.name().into(),
-                    format!("the plan is for --filter {}", set.kind.name()),
-                );
+        match wrong.as_slice() {
+            [] => {}
+            [(option, value, wanted)] => {
+                return refuse(option, value.clone(), format!("the plan is for {wanted}"));
             }
-            if set.kind == FilterKind::Blocked && options.filter_fpr != self.target_rate {
+            several => {
+                let given: Vec<String> = several
+                    .iter()
+                    .map(|(option, value, _)| match *option {
+                        "--n" => lengths(&options.ns),
+                        _ => format!("{option} {value}"),
+                    })
+                    .collect();
+                let wanted: Vec<&str> = several.iter().map(|(.., each)| each.as_str()).collect();
                 return refuse(
-                    "--filter-fpr",
-                    options.filter_fpr.to_string(),
-                    format!("the plan is for --filter-fpr {}", self.target_rate),
+                    "--plan, --like",
+                    format!("a build with {}", given.join(", ")),
+                    format!("the plan is for {}", wanted.join(", ")),
                 );
             }
         }

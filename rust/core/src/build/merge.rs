@@ -1,5 +1,6 @@
 //! Parts of an index, or indexes of more data that were built alike, to one index: the bits are united, the counts added.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
@@ -7,18 +8,15 @@ use super::insert::{MemoryRange, Ranges, Store};
 use super::layout::Layout;
 use super::plan::{Plan, SetPlan};
 use super::walk::{Inserted, InsertedKeys};
-use super::write::in_parallel;
+use super::write::{in_parallel, pieces};
 use super::{Assembly, BuildSummary};
 use crate::error::{Error, Result};
-use crate::filter::{FilterKind, block_of};
+use crate::filter::block_of;
 use crate::manifest::{Counts, KeySet, Manifest, PartOf};
 use crate::pass::{Progress, Tick};
 use crate::query::{self, OpenSet, Part};
 use crate::read::ReadReport;
-use crate::shard::Shard;
-
-/// Bytes united at a time: a stop is noticed between two such pieces.
-const PIECE_BYTES: u64 = 16 << 20;
+use crate::shard::{CHUNK_WORDS, Shard};
 
 /// How to merge.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +36,7 @@ pub struct MergeOptions {
 }
 
 /// Merges the indexes in the folders `parts` into one in the folder `out`. What was built in parts comes out byte for byte as if it had
-/// been built at once with the same plan.
+/// been built at once with the same plan. Parts are compared with their checksums while they are read: damage is an error.
 pub fn merge(
     parts: &[PathBuf],
     out: &Path,
@@ -222,8 +220,8 @@ fn check_complete(parts: &[Part]) -> Result<()> {
 }
 
 /// Unites the sets of all parts in the ranges of a pass.
-fn unite(
-    parts: &[Part],
+fn unite<'p>(
+    parts: &'p [Part],
     plan: &Plan,
     ranges: &Ranges,
     number: u32,
@@ -235,71 +233,84 @@ fn unite(
         passes: plan.passes.len() as u32,
         ..Progress::of("merge")
     };
-    let mut pieces = Vec::new();
+    let set_of = |part: &'p Part, range: &MemoryRange| {
+        part.open_set(plan.sets[range.window.set].n)
+            .expect("checked: all have the same n")
+    };
+    let mut work = Vec::new();
     for range in ranges.ranges.iter().flatten() {
-        let step = match range.store {
-            Store::Blocked { .. } => PIECE_BYTES / range.geometry.block_bytes(),
-            Store::Exact { .. } => (range.window.blocks.end - range.window.blocks.start)
-                .div_ceil(256)
-                .max(1),
-        };
-        let mut start = range.window.blocks.start;
-        while start < range.window.blocks.end {
-            let end = range.window.blocks.end.min(start + step);
-            pieces.push((range, start..end));
-            start = end;
+        match range.store {
+            Store::Blocked { .. } => {
+                let pieces = pieces(&range.window, &plan.sets[range.window.set]);
+                work.extend(pieces.into_iter().map(|piece| {
+                    let end = piece.first_block + piece.blocks;
+                    Work::Blocks(range, piece.first_block..end)
+                }));
+            }
+            Store::Exact { .. } => {
+                let shards = parts.iter().flat_map(|part| &set_of(part, range).shards);
+                work.extend(shards.flat_map(|shard| {
+                    (0..shard.chunks()).map(move |chunk| Work::Keys(range, shard, chunk))
+                }));
+            }
         }
     }
-    progress.bytes_total = pieces.len() as u64;
+    progress.bytes_total = work.len() as u64;
     let done = AtomicU64::new(0);
-    in_parallel(
-        pieces.len(),
-        threads,
-        &done,
-        &mut progress,
-        tick,
-        &|piece| {
-            let (range, blocks) = &pieces[piece];
-            let n = plan.sets[range.window.set].n;
-            for part in parts {
-                let set = part.open_set(n).expect("checked: all have the same n");
-                match set.kind {
-                    FilterKind::Blocked => unite_blocks(range, set, blocks.clone()),
-                    FilterKind::Exact => unite_keys(range, set, blocks.clone()),
-                }
-            }
-            Ok(1)
-        },
-    )
-}
-
-/// The shards that have blocks of a range, and which of them.
-fn overlapping(
-    set: &OpenSet,
-    blocks: std::ops::Range<u64>,
-) -> impl Iterator<Item = (&Shard, std::ops::Range<u64>)> {
-    set.shards.iter().filter_map(move |shard| {
-        let range = &shard.header().range;
-        let both = blocks.start.max(range.start)..blocks.end.min(range.end);
-        (both.start < both.end).then_some((shard, both))
+    in_parallel(work.len(), threads, &done, &mut progress, tick, &|number| {
+        match &work[number] {
+            Work::Blocks(range, blocks) => parts
+                .iter()
+                .try_for_each(|part| unite_blocks(range, set_of(part, range), blocks))?,
+            Work::Keys(range, shard, chunk) => unite_keys(range, shard, *chunk)?,
+        }
+        Ok(1)
     })
 }
 
-fn unite_blocks(range: &MemoryRange, set: &OpenSet, blocks: std::ops::Range<u64>) {
-    for (shard, blocks) in overlapping(set, blocks) {
-        let block_words = range.geometry.block_words();
-        let first = (blocks.start - shard.header().range.start) as usize * block_words;
-        let count = (blocks.end - blocks.start) as usize * block_words;
-        // SAFETY: pieces do not overlap, so no other thread is at these blocks.
-        unsafe { range.unite(blocks.start, &shard.words()[first..first + count]) };
-    }
+/// What a thread does between two looks at the stop. Chunks are taken whole: so each is compared with its checksum when it is read.
+enum Work<'a> {
+    /// Unites these blocks of all parts.
+    Blocks(&'a MemoryRange, Range<u64>),
+    /// Adds the keys of a chunk.
+    Keys(&'a MemoryRange, &'a Shard, usize),
 }
 
-fn unite_keys(range: &MemoryRange, set: &OpenSet, blocks: std::ops::Range<u64>) {
-    for (shard, blocks) in overlapping(set, blocks) {
-        let keys = shard.words();
-        let place =
-            |block: u64| keys.partition_point(|&key| block_of(key, set.geometry.blocks) < block);
-        range.add_keys(&keys[place(blocks.start)..place(blocks.end)]);
+fn unite_blocks(range: &MemoryRange, set: &OpenSet, blocks: &Range<u64>) -> Result<()> {
+    let block_words = range.geometry.block_words();
+    let chunk_blocks = (CHUNK_WORDS / block_words) as u64;
+    for shard in &set.shards {
+        let of_shard = &shard.header().range;
+        let (mut start, end) = (
+            blocks.start.max(of_shard.start),
+            blocks.end.min(of_shard.end),
+        );
+        while start < end {
+            let number = (start - of_shard.start) / chunk_blocks;
+            let first = of_shard.start + number * chunk_blocks;
+            let next = end.min(first + chunk_blocks);
+            let words = shard.chunk(number as usize)?;
+            let place = |block: u64| (block - first) as usize * block_words;
+            // SAFETY: pieces do not overlap, so no other thread is at these blocks.
+            unsafe { range.unite(start, &words[place(start)..place(next)]) };
+            start = next;
+        }
     }
+    Ok(())
+}
+
+/// Adds those keys of a chunk that lie in the range.
+fn unite_keys(range: &MemoryRange, shard: &Shard, chunk: usize) -> Result<()> {
+    let window = &range.window.blocks;
+    let block = |key: u64| block_of(key, range.geometry.blocks);
+    // Keys of damaged chunks come in any order; whatever it is, some pass has to compare them.
+    let keys = shard.unchecked_chunk(chunk);
+    let ends = [keys[0], keys[keys.len() - 1]].map(block);
+    if ends[0].min(ends[1]) >= window.end || ends[0].max(ends[1]) < window.start {
+        return Ok(());
+    }
+    let keys = shard.chunk(chunk)?;
+    let place = |at: u64| keys.partition_point(|&key| block(key) < at);
+    range.add_keys(&keys[place(window.start)..place(window.end)]);
+    Ok(())
 }

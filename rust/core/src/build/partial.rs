@@ -9,7 +9,7 @@
 //! A file is on the disk before the state names it, and is removed after the state has ceased to.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -288,11 +288,7 @@ impl Partial {
         for range in ranges.ranges.iter().flatten() {
             let set = &plan.sets[range.window.set];
             let path = self.of_checkpoint(checkpoint.number, &file_name(set, 0));
-            let damaged = |why: String| Error::StateDamaged {
-                path: path.clone(),
-                why,
-            };
-            let shard = Shard::open(&path).map_err(|error| damaged(error.to_string()))?;
+            let shard = Shard::open(&path).map_err(damaged)?;
             let header = shard.header();
             let found = (
                 header.kind,
@@ -312,16 +308,16 @@ impl Partial {
                 &range.window.blocks,
             );
             if found != wanted {
-                return Err(damaged("it is of another range".into()));
+                return Err(Error::StateDamaged {
+                    path,
+                    why: "it is of another range".into(),
+                });
             }
             let step = &mut |_| match tick(progress) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(()) => Err(Error::Interrupted),
             };
-            shard.verify(step).map_err(|error| match error {
-                Error::Interrupted => error,
-                other => damaged(other.to_string()),
-            })?;
+            shard.verify(step).map_err(damaged)?;
             shards.push((range, shard));
         }
         let step = PIECE_BYTES as usize / 8;
@@ -430,6 +426,22 @@ pub fn unfinished(out: &Path) -> Option<PathBuf> {
     folder.join(STATE_NAME).is_file().then_some(folder)
 }
 
+/// What is wrong with a file that the state names: nobody has a copy of it, as they may of an index.
+pub(super) fn damaged(error: Error) -> Error {
+    let (path, why) = match error {
+        Error::Damaged { path, why } => (path, why),
+        Error::Version { path, .. } => (path, "another version of ngramscope has begun it".into()),
+        Error::Io { path, cause, .. } if cause.kind() == ErrorKind::NotFound => {
+            (path, "it is missing".into())
+        }
+        Error::Io { path, cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
+            (path, "it is too short".into())
+        }
+        other => return other,
+    };
+    Error::StateDamaged { path, why }
+}
+
 /// Adds words of a checkpoint, from word `start` of its range on.
 fn unite(range: &MemoryRange, start: usize, words: &[u64]) {
     match range.store {
@@ -446,8 +458,8 @@ fn read(folder: &Path) -> Result<Option<State>> {
     let path = folder.join(STATE_NAME);
     match fs::read_to_string(&path) {
         Ok(text) => State::from_text(&text, &path).map(Some),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(cause) if cause.kind() == std::io::ErrorKind::InvalidData => Err(Error::StateDamaged {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == ErrorKind::InvalidData => Err(Error::StateDamaged {
             path,
             why: "it is not text".into(),
         }),

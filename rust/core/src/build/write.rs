@@ -15,7 +15,7 @@ use crate::filter::math::{
 };
 use crate::manifest::{KeySet, SecondTier, ShardEntry};
 use crate::memory::disk_free;
-use crate::shard::{CHUNK_BYTES, Header, ShardWriter};
+use crate::shard::{CHUNK_BYTES, CHUNK_WORDS, Header, ShardWriter};
 use crate::sketch::KeptSketch;
 
 use super::insert::{MemoryRange, Ranges, Store};
@@ -55,7 +55,7 @@ impl OpenShard {
         let whole = if last {
             self.tail.len()
         } else {
-            self.tail.len() / CHUNK_KEYS * CHUNK_KEYS
+            self.tail.len() / CHUNK_WORDS * CHUNK_WORDS
         };
         for piece in self.tail[..whole].chunks(PIECE_BYTES as usize / 8) {
             self.checksums
@@ -66,8 +66,6 @@ impl OpenShard {
         Ok(())
     }
 }
-
-const CHUNK_KEYS: usize = CHUNK_BYTES as usize / 8;
 
 /// A piece of a blocked range: which shard, and which of its blocks.
 pub(super) struct Piece {

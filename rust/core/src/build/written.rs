@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::partial::damaged;
 use super::plan::Plan;
 use super::write::{OpenShard, PIECE_BYTES, Writer, bytes_of, file_name, in_parallel, pieces};
 use crate::error::{Error, Result};
@@ -48,17 +49,18 @@ impl<'a> Writer<'a> {
             let mut open = Vec::new();
             for (number, of_all) in (0..set.shards.len()).zip(&mut all) {
                 let path = place(file_name(set, number), of_all);
-                let damaged = || Error::StateDamaged {
+                let unlike = || Error::StateDamaged {
                     path: path.clone(),
                     why: "it does not match its checksums".into(),
                 };
-                let file = ShardWriter::reopen(&path)?;
+                let file = ShardWriter::reopen(&path).map_err(damaged)?;
                 let known = written.shards.get(index).and_then(|of| of.get(number));
-                let known = known.ok_or_else(damaged)?;
+                let known = known.ok_or_else(unlike)?;
                 let mut tail = vec![0; known.tail.0 as usize];
-                file.read(known.written, bytes_of_mut(&mut tail))?;
+                file.read(known.written, bytes_of_mut(&mut tail))
+                    .map_err(damaged)?;
                 if xxh3_64(bytes_of(&tail)) != known.tail.1 {
-                    return Err(damaged());
+                    return Err(unlike());
                 }
                 open.push(OpenShard {
                     file,
@@ -116,7 +118,7 @@ impl<'a> Writer<'a> {
             &|number| {
                 let (shard, start, end) = places[number];
                 let mut payload = vec![0; (end - start) as usize];
-                shard.file.read(start, &mut payload)?;
+                shard.file.read(start, &mut payload).map_err(damaged)?;
                 let chunks = payload.chunks(CHUNK_BYTES as usize).map(xxh3_64);
                 let known = &shard.checksums[(start / CHUNK_BYTES) as usize..];
                 if chunks.zip(known).any(|(found, &known)| found != known) {

@@ -30,106 +30,132 @@ pub struct Near {
 /// Reusable space.
 #[derive(Default)]
 pub struct Windows {
-    /// By item: n-grams of it in the text, repeats counted. All 0 between texts.
-    counts: Vec<u32>,
-    /// Items whose count is not 0.
+    /// By item: what the text has of it. All 0 between texts.
+    shares: Vec<Share>,
+    /// Items whose share is not 0.
     touched: Vec<u32>,
-    /// Item, position, number of the n-gram.
-    hits: Vec<(u32, u32, u32)>,
-    /// Numbers of the n-grams of one item that the text has, and how often each is in the window at hand.
-    numbers: Vec<u32>,
+    /// By n-gram: the last text that had it.
+    seen: Vec<u32>,
+    text: u32,
+    /// By n-gram: how often it is in the window at hand. All 0 between windows.
     inside: Vec<u32>,
+    /// Position and number of the n-grams of those items that may be near, item by item.
+    hits: Vec<(u32, u32)>,
+}
+
+/// What a text has of an item.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    /// Its n-grams, repeats counted.
+    hits: u32,
+    /// Those that differ.
+    distinct: u32,
+    /// Where its hits end in the list; of items that cannot be near, nothing.
+    end: Option<usize>,
 }
 
 impl Windows {
     /// The best window for the n-grams found, as (position, number) in order of position; `None` below [`NEAR_FLOOR`].
     pub fn best(&mut self, found: &[(u32, u32)], items: &Items) -> Option<Near> {
         let set = items.near.as_ref()?;
-        self.collect(found, set);
-        let Windows {
-            hits,
-            numbers,
-            inside,
-            ..
-        } = self;
+        self.count(found, set);
+        self.touched.sort_unstable();
+        self.list(found, set);
         let mut best: Option<Near> = None;
-        for of_item in hits.chunk_by(|a, b| a.0 == b.0) {
-            let item = of_item[0].0;
-            let tested = set.tested[item as usize];
-            numbers.clear();
-            numbers.extend(of_item.iter().map(|hit| hit.2));
-            numbers.sort_unstable();
-            numbers.dedup();
-            let share = |count: usize| count as f64 / tested as f64;
-            if best.is_some_and(|best| share(numbers.len()) <= best.score) {
+        for item in self.touched.drain(..) {
+            let share = std::mem::take(&mut self.shares[item as usize]);
+            let tested = set.tested[item as usize] as f64;
+            let Some(end) = share.end else { continue };
+            if best.is_some_and(|best| f64::from(share.distinct) / tested <= best.score) {
                 continue;
             }
+            let hits = &self.hits[end - share.hits as usize..end];
             let length = set.keys(item as usize).len();
             let width = (length + length.div_ceil(4)) as u32;
-            inside.clear();
-            inside.resize(numbers.len(), 0);
-            let place = |number: u32| numbers.binary_search(&number).expect("listed above");
-            let (mut start, mut distinct) = (0, 0);
-            for (end, &(_, position, number)) in of_item.iter().enumerate() {
-                let count = &mut inside[place(number)];
-                *count += 1;
-                distinct += usize::from(*count == 1);
-                while position - of_item[start].1 >= width {
-                    let count = &mut inside[place(of_item[start].2)];
-                    *count -= 1;
-                    distinct -= usize::from(*count == 0);
-                    start += 1;
-                }
-                if best.map_or(NEAR_FLOOR, |best| best.score) < share(distinct)
-                    || (best.is_none() && share(distinct) == NEAR_FLOOR)
-                {
-                    best = Some(Near {
-                        score: share(distinct),
-                        item,
-                        ngrams: (of_item[start].1 as usize, of_item[end].1 as usize),
-                    });
-                }
+            let (distinct, first, last) = fullest(hits, width, &mut self.inside);
+            let score = f64::from(distinct) / tested;
+            if score >= NEAR_FLOOR && best.is_none_or(|best| score > best.score) {
+                best = Some(Near {
+                    score,
+                    item,
+                    ngrams: (first as usize, last as usize),
+                });
             }
         }
         best
     }
 
-    /// Sorts the hits by item, leaving out items that cannot come to [`NEAR_FLOOR`]: nearly all.
-    fn collect(&mut self, found: &[(u32, u32)], set: &NgramSet) {
-        let Windows {
-            counts,
-            touched,
-            hits,
-            ..
-        } = self;
-        counts.resize(set.tested.len(), 0);
+    /// Counts what the text has of each item.
+    fn count(&mut self, found: &[(u32, u32)], set: &NgramSet) {
+        self.shares.resize(set.tested.len(), Share::default());
+        self.seen.resize(set.table.len(), 0);
+        self.inside.resize(set.table.len(), 0);
+        self.text = self.text.wrapping_add(1);
+        if self.text == 0 {
+            self.seen.fill(0);
+            self.text = 1;
+        }
         for &(_, number) in found {
+            let last = std::mem::replace(&mut self.seen[number as usize], self.text);
+            let new = u32::from(last != self.text);
             for &item in set.holders(number) {
-                let count = &mut counts[item as usize];
-                if *count == 0 {
-                    touched.push(item);
+                let share = &mut self.shares[item as usize];
+                if share.hits == 0 {
+                    self.touched.push(item);
                 }
-                *count += 1;
+                share.hits += 1;
+                share.distinct += new;
             }
-        }
-        let hopeful = |item: u32, count: u32| {
-            let tested = set.tested[item as usize];
-            tested >= NEAR_MIN_NGRAMS && f64::from(count) >= NEAR_FLOOR * tested as f64
-        };
-        hits.clear();
-        if touched
-            .iter()
-            .any(|&item| hopeful(item, counts[item as usize]))
-        {
-            for &(position, number) in found {
-                let holders = set.holders(number).iter();
-                let hopeful = holders.filter(|&&item| hopeful(item, counts[item as usize]));
-                hits.extend(hopeful.map(|&item| (item, position, number)));
-            }
-            hits.sort_unstable();
-        }
-        for item in touched.drain(..) {
-            counts[item as usize] = 0;
         }
     }
+
+    /// Lists the hits of the items that can come to [`NEAR_FLOOR`]: of nearly all texts none.
+    fn list(&mut self, found: &[(u32, u32)], set: &NgramSet) {
+        let mut total = 0;
+        for &item in &self.touched {
+            let share = &mut self.shares[item as usize];
+            let tested = set.tested[item as usize];
+            if tested >= NEAR_MIN_NGRAMS && f64::from(share.distinct) >= NEAR_FLOOR * tested as f64
+            {
+                share.end = Some(total);
+                total += share.hits as usize;
+            }
+        }
+        self.hits.clear();
+        if total == 0 {
+            return;
+        }
+        self.hits.resize(total, (0, 0));
+        for &hit in found {
+            for &item in set.holders(hit.1) {
+                if let Some(end) = &mut self.shares[item as usize].end {
+                    self.hits[*end] = hit;
+                    *end += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The first window of `width` positions with the most distinct n-grams: how many, first and last position.
+fn fullest(hits: &[(u32, u32)], width: u32, inside: &mut [u32]) -> (u32, u32, u32) {
+    let (mut start, mut distinct, mut best) = (0, 0, (0, 0, 0));
+    for &(position, number) in hits {
+        let count = &mut inside[number as usize];
+        *count += 1;
+        distinct += u32::from(*count == 1);
+        while position - hits[start].0 >= width {
+            let count = &mut inside[hits[start].1 as usize];
+            *count -= 1;
+            distinct -= u32::from(*count == 0);
+            start += 1;
+        }
+        if distinct > best.0 {
+            best = (distinct, hits[start].0, position);
+        }
+    }
+    for &(_, number) in hits {
+        inside[number as usize] = 0;
+    }
+    best
 }

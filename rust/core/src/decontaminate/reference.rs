@@ -170,28 +170,31 @@ impl Items {
             read
         })?;
         let report = corpus.finish()?;
-        let mut read: Vec<ReadItem> = parts.into_iter().flatten().collect();
-        read.sort_unstable_by_key(|of| (of.item.source, of.item.position));
-        let (mut keys, mut near) = (Lists::default(), Lists::default());
-        let mut list = Vec::with_capacity(read.len());
-        for of in read {
-            list.push(of.item);
-            keys.push(of.keys);
-            near.push(of.near);
-        }
-        // Every item that has an n-gram is named, however many there are.
-        let set = NgramSet::new(settings.units.n, keys, usize::MAX, None)?;
-        let near = settings
-            .units
-            .near_n
-            .map(|n| NgramSet::new(n, near, NEAR_CAP, None));
-        Ok(Items {
-            list,
-            set,
-            near: near.transpose()?,
-            report,
-            documents: Vec::new(),
-            max_documents: settings.max_documents,
+        pass::aside("arrange", tick, |stop| {
+            let mut read: Vec<ReadItem> = parts.into_iter().flatten().collect();
+            read.sort_unstable_by_key(|of| (of.item.source, of.item.position));
+            let (mut keys, mut near) = (Lists::default(), Lists::default());
+            let mut list = Vec::with_capacity(read.len());
+            for of in read {
+                stop()?;
+                list.push(of.item);
+                keys.push(of.keys);
+                near.push(of.near);
+            }
+            // Every item that has an n-gram is named, however many there are.
+            let set = NgramSet::new(settings.units.n, keys, usize::MAX, None, stop)?;
+            let near = settings
+                .units
+                .near_n
+                .map(|n| NgramSet::new(n, near, NEAR_CAP, None, stop));
+            Ok(Items {
+                list,
+                set,
+                near: near.transpose()?,
+                report,
+                documents: Vec::new(),
+                max_documents: settings.max_documents,
+            })
         })
     }
 

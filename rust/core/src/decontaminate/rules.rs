@@ -5,7 +5,8 @@
 pub enum Unit {
     /// The whole text.
     Document,
-    /// Its lines: cut at each line feed, which stays at the head of the next (as bff does).
+    /// Its lines, each with its line feed, so that cutting one out leaves no half of a line's end behind. (bff has the line feed at the
+    /// head of the next line; the words are the same.)
     Paragraph,
 }
 
@@ -101,20 +102,16 @@ impl Thresholds {
 
 /// The units of a text, as byte ranges that cover it.
 pub fn units(text: &str, unit: Unit) -> Vec<std::ops::Range<usize>> {
-    let mut units = Vec::new();
-    let mut start = 0;
-    if unit == Unit::Paragraph {
-        for (at, _) in text.match_indices('\n') {
-            if at > start {
-                units.push(start..at);
-                start = at;
-            }
-        }
+    let mut end = 0;
+    let mut next = |unit: &str| {
+        let start = end;
+        end += unit.len();
+        start..end
+    };
+    match unit {
+        Unit::Paragraph if !text.is_empty() => text.split_inclusive('\n').map(next).collect(),
+        _ => vec![next(text)],
     }
-    if start < text.len() || units.is_empty() {
-        units.push(start..text.len());
-    }
-    units
 }
 
 #[cfg(test)]
@@ -162,15 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_keep_their_line_feed_at_the_head() {
+    fn paragraphs_keep_their_line_feed() {
         let of = |text, unit| -> Vec<String> {
             units(text, unit)
                 .into_iter()
                 .map(|range| text[range].to_string())
                 .collect()
         };
-        assert_eq!(of("a\nb\n\nc", Unit::Paragraph), ["a", "\nb", "\n", "\nc"]);
-        assert_eq!(of("\na\n", Unit::Paragraph), ["\na", "\n"]);
+        assert_eq!(of("a\nb\n\nc", Unit::Paragraph), ["a\n", "b\n", "\n", "c"]);
+        assert_eq!(of("\na\n", Unit::Paragraph), ["\n", "a\n"]);
+        assert_eq!(of("a\r\nb\r\n", Unit::Paragraph), ["a\r\n", "b\r\n"]);
         assert_eq!(of("a\nb", Unit::Document), ["a\nb"]);
         assert_eq!(of("", Unit::Paragraph), [""]);
     }

@@ -1,8 +1,10 @@
 //! Many keys at a time: grouped by region of the filter, so that page walks and cache misses are shared, then scattered back.
 
 use super::{Index, OpenSet};
+use crate::error::Result;
 use crate::filter::exact::KEY_RANGES;
 use crate::filter::{FOUND, FilterKind, block_of, blocked, exact, together};
+use crate::pass::{STEP, Stop};
 
 /// Bytes of a region that keys are grouped by.
 const REGION_BYTES: u64 = 512 << 10;
@@ -78,11 +80,20 @@ impl Index {
 
 impl Index {
     /// Removes the keys of n-grams of length `n` that are in none of the indexes.
-    pub fn retain(&self, n: u32, keys: &mut Vec<u64>) {
-        let mut hits = Vec::new();
-        self.find(n, keys, &mut hits, &mut Scratch::default(), &|| false);
-        let mut hits = hits.iter();
-        keys.retain(|_| hits.next() == Some(&1));
+    pub fn retain(&self, n: u32, keys: &mut Vec<u64>, stop: Stop<'_>) -> Result<()> {
+        let (mut hits, mut scratch) = (Vec::new(), Scratch::default());
+        let mut kept = 0;
+        for start in (0..keys.len()).step_by(STEP) {
+            stop()?;
+            let end = keys.len().min(start + STEP);
+            self.find(n, &keys[start..end], &mut hits, &mut scratch, &|| false);
+            for (at, &hit) in (start..end).zip(&hits) {
+                keys[kept] = keys[at];
+                kept += usize::from(hit);
+            }
+        }
+        keys.truncate(kept);
+        Ok(())
     }
 }
 

@@ -193,8 +193,8 @@ fn walk(
     }
 }
 
-/// Whether a file only accompanies the data in a folder that the library `datasets` wrote (`save_to_disk`, its cache): a description,
-/// or what it computed from the data.
+/// Whether a file only accompanies the data in a folder: what ngramscope wrote of it, or in a folder that the library `datasets`
+/// wrote (`save_to_disk`, its cache) a description, or what it computed from the data.
 fn beside_data(path: &Path) -> bool {
     const DESCRIPTION: &str = "dataset_info.json";
     let (Some(folder), Some(name)) = (
@@ -209,7 +209,11 @@ fn beside_data(path: &Path) -> bool {
         })
     };
     let arrow = |path: &Path| path.extension().is_some_and(|ending| ending == "arrow");
+    if let Some(described) = name.strip_suffix(".meta.json") {
+        return folder.join(described).is_file();
+    }
     match name {
+        "decontamination.json" => true,
         DESCRIPTION | "state.json" => folder.join(DESCRIPTION).is_file() && some(&arrow),
         "dataset_dict.json" => some(&|below| below.join(DESCRIPTION).is_file()),
         _ => name.starts_with("cache-") && arrow(path) && folder.join(DESCRIPTION).is_file(),

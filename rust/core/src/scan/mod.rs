@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::error::Result;
-use crate::pass::{self, Progress, Tick};
+use crate::pass::{self, Progress, Stop, Tick};
 use crate::query::{DocumentScore, Evidence, QueryOptions, Row, count, flags, null_reason};
 use crate::read::{Corpus, ReadReport};
 use crate::tokenize::{Tokenizer, WordRule};
@@ -34,6 +34,9 @@ use tally::{Matcher, NgramCounts, SetCounts, consider};
 
 /// Candidates whose rows a thread makes at a time.
 const GROUP: usize = 256;
+/// Candidates of a batch at most, and their n-grams, of all lengths.
+const BATCH_CANDIDATES: usize = 4096;
+const BATCH_NGRAMS: usize = 1 << 20;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ pub struct ScanOptions {
 }
 
 /// Removes keys of length n that need not be looked for.
-pub type Only<'a> = Option<&'a dyn Fn(u32, &mut Vec<u64>)>;
+pub type Only<'a> = Option<&'a (dyn Fn(u32, &mut Vec<u64>, Stop<'_>) -> Result<()> + Sync)>;
 
 /// A document of the corpus that shares n-grams with a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,11 +115,11 @@ impl Scan {
         tick: Tick<'_>,
     ) -> Result<Scan> {
         let candidates = Candidates::read(candidates, &options, only, tick)?;
-        let counts: Vec<SetCounts> = candidates
-            .sets
-            .iter()
-            .map(|set| SetCounts::new(set, candidates.list.len()))
-            .collect();
+        let counts: Vec<SetCounts> = pass::aside("arrange", tick, |stop| {
+            let sets = candidates.sets.iter();
+            sets.map(|set| SetCounts::new(set, candidates.list.len(), stop))
+                .collect()
+        })?;
         let progress = Progress {
             bytes_total: corpus.bytes_total(),
             ..Progress::of("scan")
@@ -128,7 +131,9 @@ impl Scan {
             matcher.into_top()
         })?;
         let corpus_report = corpus.finish()?;
-        let top = merge(tops, &candidates, options.top_sources);
+        let top = pass::aside("arrange", tick, |stop| {
+            merge(tops, &candidates, options.top_sources, stop)
+        })?;
         Ok(Scan {
             options,
             candidates,
@@ -153,8 +158,22 @@ impl Scan {
         &self.candidates.report
     }
 
+    /// End of the batch of candidates that begins with number `start`: a batch is not larger than what is quickly made and written.
+    pub fn batch_end(&self, start: usize) -> usize {
+        let most = self.len().min(start.saturating_add(BATCH_CANDIDATES));
+        let mut ngrams = 0;
+        let mut is_full = |&candidate: &usize| {
+            let sets = self.candidates.sets.iter();
+            ngrams += sets.map(|set| set.keys(candidate).len()).sum::<usize>();
+            ngrams > BATCH_NGRAMS
+        };
+        // The first one belongs to it, however large it is.
+        let full = (start..most).find(&mut is_full);
+        full.map_or(most, |full| full.max(start + 1))
+    }
+
     /// Rows of some candidates, in input order and one for each n.
-    pub fn rows(&self, candidates: Range<usize>) -> Vec<(Row, ScanScore)> {
+    pub fn rows(&self, candidates: Range<usize>, stop: Stop<'_>) -> Result<Vec<(Row, ScanScore)>> {
         let groups = candidates.len().div_ceil(GROUP);
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::new());
@@ -169,12 +188,16 @@ impl Scan {
                         }
                         let start = candidates.start + group * GROUP;
                         let end = (start + GROUP).min(candidates.end);
-                        let rows: Vec<_> = (start..end)
+                        let rows: Result<Vec<_>> = (start..end)
                             .flat_map(|candidate| {
                                 (0..self.counts.len()).map(move |set| (candidate, set))
                             })
-                            .map(|(candidate, set)| self.row(candidate, set, &mut tokenizer))
+                            .map(|(candidate, set)| {
+                                stop()?;
+                                Ok(self.row(candidate, set, &mut tokenizer, stop))
+                            })
                             .collect();
+                        let Ok(rows) = rows else { break };
                         results
                             .lock()
                             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -183,14 +206,22 @@ impl Scan {
                 });
             }
         });
+        stop()?;
         let mut results = results
             .into_inner()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         results.sort_by_key(|(group, _)| *group);
-        results.into_iter().flat_map(|(_, rows)| rows).collect()
+        Ok(results.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
-    fn row(&self, candidate: usize, set: usize, tokenizer: &mut Tokenizer) -> (Row, ScanScore) {
+    /// A row; once `stop` says so, it is worthless and comes soon.
+    fn row(
+        &self,
+        candidate: usize,
+        set: usize,
+        tokenizer: &mut Tokenizer,
+        stop: Stop<'_>,
+    ) -> (Row, ScanScore) {
         let of = &self.candidates.list[candidate];
         let (ngrams, counts) = (&self.candidates.sets[set], &self.counts[set]);
         let keys = ngrams.keys(candidate);
@@ -209,7 +240,7 @@ impl Scan {
         let mut score = DocumentScore {
             n: ngrams.n,
             words: of.words,
-            ..count(keys, &hits, &mut Vec::new(), &|| false)
+            ..count(keys, &hits, &mut Vec::new(), &|| stop().is_err())
         };
         if let Ok(text) = &of.text {
             if self.options.query.flags {
@@ -274,7 +305,8 @@ fn merge(
     tops: Vec<Vec<Vec<Vec<Found>>>>,
     candidates: &Candidates,
     limit: usize,
-) -> Vec<Vec<Vec<Found>>> {
+    stop: Stop<'_>,
+) -> Result<Vec<Vec<Vec<Found>>>> {
     let mut all: Vec<Vec<Vec<Found>>> = candidates
         .sets
         .iter()
@@ -282,11 +314,12 @@ fn merge(
         .collect();
     for (set, of_set) in tops.into_iter().flat_map(|top| top.into_iter().enumerate()) {
         for (candidate, found) in of_set.into_iter().enumerate() {
+            stop()?;
             for each in found {
                 let place = (each.source, each.position);
                 consider(&mut all[set][candidate], limit, each.shared, place, || each);
             }
         }
     }
-    all
+    Ok(all)
 }

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::filter::math::{Geometry, blocked_geometry};
 use crate::filter::{block_of, blocked, prefetch};
 use crate::memory::Words;
+use crate::pass::{self, STEP, Stop};
 
 /// Rate at which an absent key passes the filter and is looked for in the table.
 const FILTER_RATE: f64 = 0.01;
@@ -30,10 +31,8 @@ pub struct Scratch {
 }
 
 impl KeyTable {
-    /// A table of `keys`; repeats count once.
-    pub fn new(mut keys: Vec<u64>) -> Result<KeyTable> {
-        keys.sort_unstable();
-        keys.dedup();
+    /// A table of `keys`, which are sorted and different.
+    pub fn new(keys: Vec<u64>, stop: Stop<'_>) -> Result<KeyTable> {
         if keys.len() >= FREE as usize {
             return Err(Error::Option {
                 option: "candidates",
@@ -52,10 +51,12 @@ impl KeyTable {
         };
         let mut filter =
             Words::zeroed(geometry.blocks as usize * blocked::BLOCK_WORDS).map_err(no_memory)?;
-        keys.iter()
-            .for_each(|&key| blocked::insert(filter.as_mut_slice(), key, geometry));
-        let mut slots = vec![(0, FREE); (keys.len() * 2).max(2)];
+        let mut slots = pass::filled((keys.len() * 2).max(2), || (0, FREE), stop)?;
         for (number, &key) in keys.iter().enumerate() {
+            if number % STEP == 0 {
+                stop()?;
+            }
+            blocked::insert(filter.as_mut_slice(), key, geometry);
             let mut slot = block_of(key, slots.len() as u64) as usize;
             while slots[slot].1 != FREE {
                 slot = (slot + 1) % slots.len();
@@ -134,14 +135,13 @@ mod tests {
     #[test]
     fn finds_every_key_and_no_other() {
         for count in [0u64, 1, 2, 1000, 50_000] {
-            let keys: Vec<u64> = (0..count).map(finalize).collect();
-            let table = KeyTable::new(keys.iter().chain(&keys).copied().collect()).unwrap();
+            let mut sorted: Vec<u64> = (0..count).map(finalize).collect();
+            sorted.sort_unstable();
+            let table = KeyTable::new(sorted.clone(), &|| Ok(())).unwrap();
             assert_eq!(table.len(), count as usize);
             let asked: Vec<u64> = (0..count * 3).map(finalize).chain([0, u64::MAX]).collect();
             let mut found = Vec::new();
             table.find(&asked, &mut Scratch::default(), &mut found);
-            let mut sorted = keys.clone();
-            sorted.sort_unstable();
             let right: Vec<u32> = asked
                 .iter()
                 .filter_map(|key| sorted.binary_search(key).ok().map(|number| number as u32))

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::candidates::{Candidates, NgramSet};
 use super::table::Scratch;
 use super::{Found, ScanOptions};
+use crate::error::Result;
 use crate::filter::prefetch;
 use crate::ngram::NgramHasher;
+use crate::pass::{Stop, filled};
 use crate::read::{Block, Corpus, Record};
 use crate::tokenize::Tokenizer;
 
@@ -32,16 +34,14 @@ pub struct SetCounts {
 }
 
 impl SetCounts {
-    pub fn new(set: &NgramSet, candidates: usize) -> SetCounts {
-        let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
-        SetCounts {
-            ngrams: (0..set.table.len())
-                .map(|_| NgramCounts::default())
-                .collect(),
-            own: zeros(set.distinct().items().len()),
-            own_documents: zeros(candidates),
-            duplicates: zeros(candidates),
-        }
+    pub fn new(set: &NgramSet, candidates: usize, stop: Stop<'_>) -> Result<SetCounts> {
+        let zeros = |count| filled(count, AtomicU64::default, stop);
+        Ok(SetCounts {
+            ngrams: filled(set.table.len(), NgramCounts::default, stop)?,
+            own: zeros(set.distinct().items().len())?,
+            own_documents: zeros(candidates)?,
+            duplicates: zeros(candidates)?,
+        })
     }
 }
 

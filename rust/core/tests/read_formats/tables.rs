@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BinaryArray, DictionaryArray, Float64Array, Int64Array, LargeStringArray, ListArray,
-    RecordBatch, StringArray, StringViewArray, StructArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use arrow_schema::{DataType, Field};
 use ngramscope_core::read::{ReadOptions, Reason};
@@ -303,4 +304,46 @@ fn a_pass_goes_on_in_the_middle_of_a_table() {
         put(folder.path(), "c.arrows", arrow_stream(&batch)),
     ];
     goes_on(&files);
+}
+
+#[test]
+fn times_with_a_zone_are_written_in_utc() {
+    let folder = tempfile::tempdir().unwrap();
+    let times = || TimestampMillisecondArray::from(vec![Some(1_677_672_000_123), None, Some(-1)]);
+    let nanos = TimestampNanosecondArray::from(vec![Some(1), None, Some(0)]);
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
+    let columns: Vec<(&str, ArrayRef, bool)> = vec![
+        ("text", text, true),
+        ("bare", Arc::new(times()), true),
+        ("utc", Arc::new(times().with_timezone("UTC")), true),
+        (
+            "named",
+            Arc::new(times().with_timezone("Europe/Paris")),
+            true,
+        ),
+        ("offset", Arc::new(nanos.with_timezone("+09:00")), true),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let options = ReadOptions {
+        fields: ["bare", "utc", "named", "offset"].map(String::from).into(),
+        ..ReadOptions::default()
+    };
+    for (form, bytes) in [
+        ("parquet", parquet(&batch, 2)),
+        ("arrow", arrow_file(&batch)),
+    ] {
+        let path = put(folder.path(), &format!("times.{form}"), &bytes);
+        let (seen, _) = read_ok(&path, &options);
+        let fields = |row: usize| -> Vec<Option<&str>> {
+            seen[row].fields.iter().map(Option::as_deref).collect()
+        };
+        let first = Some("\"2023-03-01T12:00:00.123Z\"");
+        let last = Some("\"1969-12-31T23:59:59.999Z\"");
+        assert_eq!(fields(0)[1..3], [first, first], "{form}");
+        assert_eq!(fields(0)[0], Some("\"2023-03-01T12:00:00.123\""), "{form}");
+        assert_eq!(fields(0)[3], Some("\"1970-01-01T00:00:00.000000001Z\""));
+        assert_eq!(fields(1), [None; 4], "{form}");
+        assert_eq!(fields(2)[1..3], [last, last], "{form}");
+        assert_eq!(fields(2)[3], Some("\"1970-01-01T00:00:00Z\""));
+    }
 }

@@ -221,6 +221,23 @@ fn finding_files_can_be_stopped() {
 }
 
 #[test]
+fn what_ngramscope_writes_of_data_is_left_out_of_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "a.jsonl",
+        "a.jsonl.meta.json",
+        "lone.jsonl.meta.json",
+        "decontamination.json",
+    ] {
+        put(folder.path(), name, "{}");
+    }
+    assert_eq!(
+        names(&[folder.path().to_owned()], &[], &[]),
+        ["a.jsonl", "lone.jsonl.meta.json"]
+    );
+}
+
+#[test]
 fn what_datasets_writes_beside_its_data_is_left_out_of_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, make_array};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 
 use super::table::Column;
 use crate::read::block::json_string;
+
+const UTC: &str = "+00:00";
 
 /// A column whose values are written as JSON.
 pub(super) struct JsonColumn(Column);
@@ -117,8 +119,19 @@ fn write_float(value: f64, out: &mut String) {
     }
 }
 
-/// Anything else as its usual text: times, dates, bytes in hexadecimal.
+/// Anything else as its usual text: times, dates, bytes in hexadecimal. A time with a zone is written in UTC, which is how it is
+/// stored: the names of zones need a table that is not here.
 fn formatted(array: &ArrayRef, row: usize) -> String {
+    if let DataType::Timestamp(unit, Some(zone)) = array.data_type()
+        && zone.as_ref() != UTC
+    {
+        let utc = DataType::Timestamp(*unit, Some(UTC.into()));
+        let one = array.slice(row, 1).to_data().into_builder();
+        return one
+            .data_type(utc)
+            .build()
+            .map_or_else(|_| String::new(), |data| formatted(&make_array(data), 0));
+    }
     ArrayFormatter::try_new(array, &FormatOptions::new()).map_or_else(
         |_| String::new(),
         |formatter| formatter.value(row).to_string(),
