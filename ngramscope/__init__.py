@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ngramscope._core import FORMAT_VERSION, Progress, __version__
-from ngramscope.decontaminate import Decontamination, DecontaminationRules
 from ngramscope.errors import (
     IndexFormatError,
     InputError,
@@ -18,17 +20,20 @@ from ngramscope.errors import (
     ResourceError,
     UsageError,
 )
-from ngramscope.index import (
-    BuildReport,
-    Index,
-    OverlapStream,
-    OverlapTable,
-    QueryOptions,
-    ReadOptions,
-    Scan,
-    ScanOptions,
-    WordRule,
-)
+
+if TYPE_CHECKING:
+    from ngramscope.decontaminate import Decontamination, DecontaminationRules
+    from ngramscope.index import (
+        BuildReport,
+        Index,
+        OverlapStream,
+        OverlapTable,
+        QueryOptions,
+        ReadOptions,
+        Scan,
+        ScanOptions,
+        WordRule,
+    )
 
 __all__ = [
     "FORMAT_VERSION",
@@ -53,3 +58,16 @@ __all__ = [
     "WordRule",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What takes long to load is loaded when it is asked for, so that the program can be interrupted meanwhile."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "ngramscope.decontaminate" if name.startswith("Decontamination") else "ngramscope.index"
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

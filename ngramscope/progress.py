@@ -26,8 +26,15 @@ _PHASES = {
     "load": "loading",
     "verify": "verifying",
     "score": "scoring",
+    "arrange": "arranging n-grams",
     "read": "reading",
     "fetch": "downloading",
+    "compare": "comparing",
+    "match": "matching",
+    "attack": "attacking",
+    "resample": "resampling",
+    "blind": "fitting blind baselines",
+    "encode": "encoding",
 }
 
 
@@ -44,6 +51,7 @@ class Step:
     ngrams: int = 0
     fill: float | None = None
     seconds: float = 0.0
+    tokens: int = 0
 
 
 class ProgressLine:
@@ -95,11 +103,15 @@ def describe(step: Progress | Step) -> str:
         parts.append(f"{share:4.0%} of {format_size(step.bytes_total)}")
     else:
         share = 0.0
-        parts.append(format_size(step.bytes_done))
+        # Of steps that are counted, not their bytes.
+        if step.bytes_done or (step.pass_number == step.passes == 1 and not step.documents):
+            parts.append(format_size(step.bytes_done))
     if step.documents:
         parts.append(counted(step.documents, "document"))
     if step.ngrams and step.seconds > 0:
         parts.append(f"{format_count(step.ngrams)} n-grams, {format_count(step.ngrams / step.seconds)}/s")
+    if isinstance(step, Step) and step.tokens and step.seconds > 0:
+        parts.append(f"{format_count(step.tokens)} tokens, {format_count(step.tokens / step.seconds)}/s")
     if step.fill is not None:
         parts.append(f"fill at most {step.fill:.0%}")
     if 0.01 < share < 1 and step.seconds > 1:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import ngramscope
+from tests.program import Program, can_fork
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -45,21 +47,31 @@ def trials(shared: Path) -> Path:
     return shared / "trials" / "files"
 
 
+@pytest.fixture(scope="session")
+def program() -> Iterator[Program]:
+    """The program, loaded once."""
+    loaded = Program()
+    yield loaded
+    loaded.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, program: Program) -> Cli:
     """Run the program in `tmp_path`: ``cli("overlap", path, stdin=..., env=...)``."""
 
-    def run(*arguments: str | Path, stdin: str | bytes | None = None, env: dict[str, str] | None = None, **options: Any) -> Any:
-        return subprocess.run(
-            [sys.executable, "-m", "ngramscope", *map(str, arguments)],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            cwd=options.pop("cwd", tmp_path),
-            env=clean_environment(env),
-            timeout=options.pop("timeout", 120),
-            check=False,
-            **options,
-        )
+    def run(
+        *arguments: str | Path,
+        stdin: str | bytes | None = None,
+        env: dict[str, str] | None = None,
+        cwd: Path = tmp_path,
+        timeout: float = 120,
+    ) -> Any:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        words, environment = [str(each) for each in arguments], clean_environment(env)
+        if can_fork(env or {}):
+            return program.run(words, stdin=given, cwd=cwd, env=environment, timeout=timeout)
+        command = [sys.executable, "-m", "ngramscope", *words]
+        return subprocess.run(command, input=given, capture_output=True, cwd=cwd, env=environment, timeout=timeout, check=False)
 
     return run
 
@@ -143,3 +155,10 @@ def small_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("small") / "index"
     ngramscope.Index.build(texts=[" ".join(WORDS)], out=folder, n=[3, 5], filter="exact", name="greek", threads=1)
     return folder
+
+
+def commands(group: click.Group) -> dict[str, click.Command]:
+    """The commands of a group, by name."""
+    context = click.Context(group)
+    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: each for name, each in found.items() if each is not None}

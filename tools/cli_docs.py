@@ -30,7 +30,9 @@ def sections(command: click.Command, title: str, parent: click.Context | None = 
     )
     parts = [f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"]
     if isinstance(command, click.Group):
-        for name, each in sorted(command.commands.items()):
+        for name in command.list_commands(context):
+            each = command.get_command(context, name)
+            assert each is not None
             parts += sections(each, name if parent is None else f"{title} {name}", context)
     return parts
 

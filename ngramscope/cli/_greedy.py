@@ -25,7 +25,17 @@ class GreedyCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the name of a greedy option before each of its values, which is what click understands."""
         names = {name for parameter in self.params if isinstance(parameter, GreedyOption) for name in parameter.opts}
-        return super().parse_args(ctx, list(_spread(args, names)))
+        spread = list(_spread(args, names))
+        try:
+            return super().parse_args(ctx, [*spread])  # click empties the list
+        except click.MissingParameter as error:
+            taken = next((each for each in spread if each in names), None)
+            if taken is None or not isinstance(error.param, click.Argument):
+                raise
+            raise click.UsageError(
+                f"{error.param.human_readable_name}: none given; {taken} takes all words up to the next option, so name them "
+                "before it"
+            ) from None
 
 
 def _spread(args: Iterable[str], names: set[str]) -> Iterable[str]:

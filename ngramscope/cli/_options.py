@@ -14,7 +14,9 @@ from ngramscope.index.options import ENGINES, BuildOptions, ReadOptions, WordRul
 from ngramscope.sizes import format_size
 
 __all__ = [
+    "TEXT",
     "Command",
+    "asked_rule",
     "asked_rule_options",
     "build_options",
     "console_options",
@@ -23,6 +25,21 @@ __all__ = [
     "read_options",
     "rule_options",
 ]
+
+
+class _Text(click.types.StringParamType):
+    """A string of characters; what is not UTF-8 in the command line can name files, but nothing else."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(super().convert(value, param, ctx))
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.fail(f"{text!r} is not UTF-8.", param, ctx)
+        return text
+
+
+TEXT = _Text()
 
 Command = Callable[..., int]
 Decorator = Callable[[Command], Command]
@@ -53,15 +70,17 @@ read_options = group(
     ReadOptions,
     [
         click.option(
-            "--text-key", default=ReadOptions.text_key, show_default=True, metavar="KEY",
+            "--text-key", "--text", "text_key", default=ReadOptions.text_key, show_default=True, type=TEXT, metavar="KEY",
             help="Key or column of the text; dots step into nested objects (meta.text).",
         ),
         click.option(
-            "--id-key", default=ReadOptions.id_key, show_default=True, metavar="KEY",
+            "--id-key", "--id", "id_key", default=ReadOptions.id_key, show_default=True, type=TEXT, metavar="KEY",
             help="Key or column of the id; records without one are fine.",
         ),
-        click.option("--include", multiple=True, metavar="GLOB", help="Take only such files from folders; repeatable."),
-        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave such files out; repeatable."),
+        click.option(
+            "--include", multiple=True, type=TEXT, metavar="GLOB", help="Take only such files from folders; repeatable.",
+        ),
+        click.option("--exclude", multiple=True, type=TEXT, metavar="GLOB", help="Leave such files out; repeatable."),
         click.option("--text-lines", is_flag=True, help="Plain-text files hold one document a line, not one a file."),
         click.option(
             "--max-record-size", type=str, default=ReadOptions.max_record_size, metavar="SIZE",
@@ -109,15 +128,14 @@ def _values(**values: Any) -> dict[str, Any]:
     return values
 
 
-asked_rule_options = group(
-    "rule",
-    _values,
-    [
-        click.option("--words", type=click.Choice(WORD_MODES), help="What a word is; an index with another rule is refused."),
-        click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="Unicode normalisation; likewise."),
-        click.option("--lowercase/--no-lowercase", default=None, help="Lower-case the text; likewise."),
-    ],
+asked_rule = (
+    click.option("--words", type=click.Choice(WORD_MODES), help="What a word is; an index with another rule is refused."),
+    click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="Unicode normalisation; likewise."),
+    click.option("--lowercase/--no-lowercase", default=None, help="Lower-case the text; likewise."),
 )
+"""Options of a word rule that an index may contradict; None where nothing was asked."""
+
+asked_rule_options = group("rule", _values, asked_rule)
 
 
 geometry_options = group(
@@ -160,14 +178,17 @@ build_options = group(
         ),
         click.option("--force", is_flag=True, help="Replace an index that is there already."),
         click.option("--accept-overfull", is_flag=True, help="Keep a filter above 1.05 times its target rate."),
-        click.option("--name", metavar="NAME", help="Name of the corpus, kept in the index."),
+        click.option("--name", type=TEXT, metavar="NAME", help="Name of the corpus, kept in the index."),
         click.option("--spool", is_flag=True, help="Keep a compressed temporary copy of what can be read only once."),
         click.option(
             "--part", metavar="I/K",
             help="Index every K-th file only, in the order of names, beginning with number I; see ngramscope merge.",
         ),
         click.option("--plan", metavar="FILE", help="Take the geometry from a plan file, so that parts can be merged."),
-        click.option("--like", metavar="DIR", help="Take the geometry from this index, so that both can be merged."),
+        click.option(
+            "--like", metavar="DIR",
+            help="Take the geometry from this index, also --n if it is not given, so that both can be merged.",
+        ),
         click.option(
             "--resume", is_flag=True,
             help="Keep what has been done in OUT.partial until the index is complete; the same command continues the build.",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import importlib
 import os
-import pkgutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,6 +16,7 @@ import click
 
 from ngramscope import __version__, errors
 from ngramscope.cli import _exit
+from ngramscope.cli._commands import Commands
 
 __all__ = ["cli", "main", "run"]
 
@@ -26,32 +25,49 @@ __all__ = ["cli", "main", "run"]
 _WRITING = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
+# Set by a shell that asks what could come next; see docs/shell.md.
+_COMPLETE = "_NGRAMSCOPE_COMPLETE"
+
+# The path of a study, step by step.
+_MAP = {
+    "The whole path": ("audit", "report"),
+    "Corpus and overlap": (
+        "build-index", "plan", "merge", "inspect", "verify", "overlap", "explain", "decontaminate", "manifest", "fetch",
+        "token-counts",
+    ),
+    "Members and non-members": ("sets", "validate", "blind", "neighbours"),
+    "Models and attacks": ("score", "attack"),
+    "What the scores show": (
+        "evaluate", "setmi", "dataset-inference", "audit-groups", "contamination", "rdd", "ranktest", "paired", "conformal",
+    ),
+    "After unlearning": ("unlearning", "completions"),
+}  # fmt: skip
+
+
 class Terminated(BaseException):
     """SIGTERM arrived; like KeyboardInterrupt, no handler of ordinary errors may swallow it."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    package="ngramscope.cli",
+    path=[str(Path(__file__).parent)],
+    map=_MAP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Word n-gram overlap of texts with a training corpus.
+    """What has a language model been trained on? Overlap of texts with a corpus, and honest membership inference.
 
-    Build an index of a corpus once, then score any number of candidate texts against it.
+    ngramscope audit goes the whole path. Each of its steps is a command too, from files that others made to files that others
+    can read.
 
     \b
     Example:
       ngramscope build-index corpus/*.jsonl.zst --n 7 --n 13
       ngramscope overlap candidates.jsonl --out overlap.parquet
+      ngramscope audit --members in.jsonl --nonmembers out.jsonl --scan corpus/ --model MODEL --out study
     """
-
-
-def _find_commands() -> None:
-    """Adds every command: a module of this package without a leading underscore, whose `command` it is."""
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if not module.name.startswith("_"):
-            cli.add_command(importlib.import_module(f"ngramscope.cli.{module.name}").command)
-
-
-_find_commands()
 
 
 def main() -> NoReturn:
@@ -59,6 +75,8 @@ def main() -> NoReturn:
     _replace_closed()
     if sys.stdout is None:
         sys.exit(_say("error: standard output is closed; redirect it to a file, or to /dev/null", _exit.FAILURE))
+    if _COMPLETE in os.environ:
+        cli.main(prog_name="ngramscope", complete_var=_COMPLETE)  # ends the program
     code = run(sys.argv[1:])
     # A full pipe or disk shows up here at the latest.
     try:
@@ -69,14 +87,20 @@ def main() -> NoReturn:
     except OSError as error:
         code = code or _say(f"error: standard output: {error.strerror}", _exit.FAILURE)
         _silence_stdout()
+    if code in (_exit.INTERRUPTED, _exit.TERMINATED):
+        sys.stderr.flush()
+        os._exit(code)  # all is put away; to take torch down too would last for seconds
     sys.exit(code)
 
 
 def _replace_closed() -> None:
-    """Put nothing in place of a closed standard input or error: the next file would get its number, and messages."""
+    """Put nothing in place of a closed standard input or error: the next file would get its number, and messages.
+
+    Standard input cannot be read then either: whoever is told to is to say so, and not to take it for empty.
+    """
     for number, name, mode in ((0, "stdin", "r"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, os.O_RDWR)
+            descriptor = os.open(os.devnull, os.O_WRONLY)
             if descriptor != number:
                 os.dup2(descriptor, number)
                 os.close(descriptor)
@@ -114,6 +138,8 @@ def run(arguments: Sequence[str]) -> int:
         return _say(f"error: {where}{error.strerror or error}", _exit.FAILURE)
     except MemoryError:
         return _say("error: out of memory; give a smaller --memory or fewer --threads", _exit.FAILURE)
+    except RecursionError:
+        return _say("error: a value of a record is nested too deeply to be carried along", _exit.FAILURE)
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)

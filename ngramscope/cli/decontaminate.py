@@ -14,9 +14,9 @@ from ngramscope._core import CUTS, REMOVALS, UNITS
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._greedy import GreedyCommand, GreedyOption
-from ngramscope.cli._inputs import keep_inputs
+from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._left_out import left_out
-from ngramscope.cli._options import asked_rule_options, console_options, group, read_options
+from ngramscope.cli._options import TEXT, asked_rule_options, console_options, group, read_options
 from ngramscope.cli._stdout import standard_output
 from ngramscope.decontaminate import PRESETS, Decontamination, DecontaminationRules
 from ngramscope.decontaminate.clean import CleanFolder
@@ -75,8 +75,10 @@ rule_of_contamination = group(
     "next option.",
 )  # fmt: skip
 @click.option("--index", "indexes", multiple=True, metavar="DIR", help="Or an index; repeatable: in any of them counts.")
-@click.option("--reference-text-key", metavar="KEY", help="Key of the text in --reference.  [default: as --text-key]")
-@click.option("--reference-id-key", metavar="KEY", help="Key of the id in --reference.  [default: as --id-key]")
+@click.option(
+    "--reference-text-key", type=TEXT, metavar="KEY", help="Key of the text in --reference.  [default: as --text-key]"
+)
+@click.option("--reference-id-key", type=TEXT, metavar="KEY", help="Key of the id in --reference.  [default: as --id-key]")
 @click.option(
     "--preset", type=click.Choice(tuple(PRESETS)),
     help="Rules by name; single options change them.  [default: gpt3 with --reference, mimir with --index; none if a rule "
@@ -89,7 +91,7 @@ rule_of_contamination = group(
 )  # fmt: skip
 @click.option("--clean", metavar="DIR", help="Write the texts without what is removed here, each file under its name.")
 @click.option(
-    "--out", metavar="FILE",
+    "--out", cls=OutputOption, metavar="FILE",
     help="Write the rows here instead of to standard output: .jsonl, .csv (also .gz, .zst) or .parquet.",
 )  # fmt: skip
 @click.option(
@@ -98,7 +100,9 @@ rule_of_contamination = group(
 @click.option(
     "--evidence", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Matches to list for each text."
 )
-@click.option("--field", "fields", multiple=True, metavar="KEY", help="Carry this key of the records along; repeatable.")
+@click.option(
+    "--field", "fields", multiple=True, type=TEXT, metavar="KEY", help="Carry this key of the records along; repeatable."
+)
 @click.option("--threads", type=click.IntRange(1, 4096), metavar="N", help="Default: every core.")
 @asked_rule_options
 @read_options
@@ -144,8 +148,6 @@ def command(
         index = Index.open(indexes) if indexes else None
         if index is not None:
             index.check_rule(**words)
-            for warning in index.warnings:
-                console.warn(warning)
         texts = Decontamination(
             files,
             reference=reference,
@@ -164,10 +166,11 @@ def command(
             threads=threads,
             progress=console.progress,
         )
+        for warning in texts.warnings:
+            console.warn(warning)
         with_source = len(texts.sources) > 1
         table = None if out is None else TableFile(Path(out), ROW_WRITERS, with_source=with_source)
         if table is not None:
-            keep_inputs("--out", table.names, texts.paths)
             stack.enter_context(table)
         folder = None
         if clean is not None:
@@ -198,13 +201,15 @@ def command(
         if table is not None:
             table.commit(stamp)
         if folder is not None:
-            folder.commit(stamp)
+            folder.commit(stamp, inputs["sources"])
         if console.as_json:
             console.result(facts, err=True)
         else:
             console.say(_text(facts))
             for line in left_out(inputs["sources"]):
                 console.warn(line)
+            for name in filter(None, (out, clean)):
+                console.say(f"wrote {name}")
     return _exit.PARTIAL if inputs["bad_records"] or inputs["bad_files"] else 0
 
 
@@ -218,6 +223,11 @@ def _rules(
         preset = "none" if own else "mimir" if with_index else "gpt3"
     words = {"words": PRESETS[preset].get("words"), **{name: value for name, value in rule.items() if value is not None}}
     rules = DecontaminationRules.of(preset, **given)
+    if with_index and rules.max_documents is not None and given["max_documents"] is None:
+        raise click.UsageError(
+            f"--preset {preset}: counts n-grams by document, which an index cannot; give --reference FILES instead, or another "
+            "preset"
+        )
     if with_index and preset == "bff" and given["min_n"] is None:
         rules = dataclasses.replace(rules, min_n=None)  # an index has no n-grams of shorter units
     return rules, preset, {name: value for name, value in words.items() if value is not None}
@@ -237,10 +247,26 @@ def _unprotected(items: list[dict[str, Any]], n: int) -> str:
     return f"{len(items):,} {noun} UNPROTECTED, without an n-gram of {n} words that could be found: {shown}{more}"
 
 
+def _as_options(facts: dict[str, Any]) -> str:
+    """The rules as they would be given one by one; those of cutting only where texts are cut."""
+    unsaid = {
+        "normalize": "none", "lowercase": False, "unit": "document", "max_inclusive": False, "cut": "matches", "around": 0,
+        "min_piece": 0,
+    }  # fmt: skip
+    cutting = ("cut", "around", "min_piece", "max_pieces") if facts["remove"] != "spans" else ()
+    given = [
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
+        for name, value in (facts["words"] | facts["rules"]).items()
+        if value is not None and value != unsaid.get(name) and name not in cutting
+    ]
+    return " ".join(given)
+
+
 def _text(facts: dict[str, Any]) -> str:
     lines = [
+        f"rules (preset {facts['preset']}): {_as_options(facts)}",
         f"{counted(facts['records'], 'record')}: {facts['clean']:,} clean, {facts['contaminated']:,} contaminated"
-        + "".join(f", {count:,} {reason}" for reason, count in facts["unjudged"].items())
+        + "".join(f", {count:,} {reason}" for reason, count in facts["unjudged"].items()),
     ]
     if facts["by_rule"]:
         lines.append("by rule: " + ", ".join(f"{name} {count:,}" for name, count in facts["by_rule"].items()))

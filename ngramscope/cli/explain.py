@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from ngramscope.cli._console import Console
 from ngramscope.cli._options import asked_rule_options, console_options
-from ngramscope.errors import InputError
+from ngramscope.errors import InputError, UsageError
 from ngramscope.index.explain import explain_text
 from ngramscope.index.open import Index
 from ngramscope.index.options import INDEX_VARIABLE, QueryOptions, WordRule, default_index
@@ -41,7 +42,7 @@ def command(
     if no_index and indexes:
         raise click.UsageError("--no-index: leave out --index")
     with console.open():
-        text = _utf8(sys.stdin.buffer.read(), "standard input") if text == "-" else _utf8(os.fsencode(text), "TEXT")
+        text = _utf8(_standard_input(), "standard input") if text == "-" else _utf8(os.fsencode(text), "TEXT")
         if not no_index and (indexes or INDEX_VARIABLE in os.environ or default_index().exists()):
             index = Index.open(indexes or None)
             index.check_rule(**rule)
@@ -55,6 +56,15 @@ def command(
         else:
             click.echo(_describe(facts))
     return 0
+
+
+def _standard_input() -> bytes:
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise UsageError("standard input is closed; give it a file or a pipe to read, or the text instead of -") from error
+        raise
 
 
 def _utf8(data: bytes, where: str) -> str:

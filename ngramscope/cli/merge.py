@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ngramscope.cli._console import Console
-from ngramscope.cli._options import console_options, group
+from ngramscope.cli._options import TEXT, console_options, group
 from ngramscope.cli._show_build import show_build
 from ngramscope.index.build import merge_indexes
 from ngramscope.index.options import MergeOptions, index_folder
@@ -20,7 +20,9 @@ merge_options = group(
         click.option("--memory", metavar="SIZE", help="Filter bytes in memory at a time. Default: 80% of what is free."),
         click.option("--force", is_flag=True, help="Replace an index that is there already."),
         click.option("--accept-overfull", is_flag=True, help="Keep a filter above 1.05 times its target rate."),
-        click.option("--name", metavar="NAME", help="Name of the corpus.  [default: that of the parts, if they agree]"),
+        click.option(
+            "--name", type=TEXT, metavar="NAME", help="Name of the corpus.  [default: that of the parts, if they agree]"
+        ),
     ],
 )
 

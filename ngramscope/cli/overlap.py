@@ -15,9 +15,9 @@ from ngramscope import provenance
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
 from ngramscope.cli._greedy import GreedyCommand, GreedyOption
-from ngramscope.cli._inputs import keep_inputs
+from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._left_out import left_out
-from ngramscope.cli._options import asked_rule_options, console_options, group, read_options
+from ngramscope.cli._options import TEXT, asked_rule_options, console_options, group, read_options
 from ngramscope.cli._stdout import standard_output
 from ngramscope.index.open import Index, OverlapStream
 from ngramscope.index.options import QueryOptions, ReadOptions, ScanOptions, WordRule
@@ -101,19 +101,21 @@ scan_options = group(
     help="With an index: read its corpus once to remove every false hit; as --scan otherwise.",
 )
 @click.option(
-    "--out", metavar="FILE",
+    "--out", cls=OutputOption, metavar="FILE",
     help="Write the table here instead of to standard output: .jsonl, .csv (also .gz, .zst) or .parquet.",
 )  # fmt: skip
-@click.option("--field", "fields", multiple=True, metavar="KEY", help="Carry this key of the records along; repeatable.")
 @click.option(
-    "--domain-key", metavar="KEY",
+    "--field", "fields", multiple=True, type=TEXT, metavar="KEY", help="Carry this key of the records along; repeatable."
+)
+@click.option(
+    "--domain-key", type=TEXT, metavar="KEY",
     help="Carry this key along as column domain and sum up by it; for the Pile meta.pile_set_name.",
 )  # fmt: skip
 @query_options
 @scan_options
 @click.option("--load", is_flag=True, help="Copy the filters into memory first.")
 @asked_rule_options
-@click.option("--plot", metavar="FILE", help="Save a histogram, inputs overlaid: .png, .svg or .pdf.")
+@click.option("--plot", cls=OutputOption, metavar="FILE", help="Save a histogram, inputs overlaid: .png, .svg or .pdf.")
 @read_options
 @console_options("Print the summary as one JSON object, on standard error.")
 def command(
@@ -166,15 +168,16 @@ def command(
         manifests = () if index is None else index.manifests
         table_file = None if out is None else TableFile(Path(out), OVERLAP_WRITERS, with_source=len(stream.sources) > 1)
         if table_file is not None:
-            keep_inputs("--out", table_file.names, stream.paths)
             stack.enter_context(table_file)
-        if figure is not None:
-            keep_inputs("--plot", (figure,), stream.paths)
         writer = table_file or JsonLinesWriter(standard_output(), with_source=len(stream.sources) > 1)
         summary = _score(stream, manifests, writer)
         inputs = stream.report()
         read_of = [inputs, stream.corpus_report()] if isinstance(stream, Scan) else [inputs]
         facts = summary.to_dict(inputs=inputs)
+        if isinstance(stream, Scan):
+            facts["warnings"] += stream.warnings
+            if stream.index_files is not None:
+                facts["index_files"] = dataclasses.asdict(stream.index_files)
         if table_file is not None:
             table_file.commit(_provenance(stream, manifests, query, read, inputs))
         if figure is not None:
@@ -189,6 +192,8 @@ def command(
             for report in read_of:
                 for line in left_out(report["sources"]):
                     console.warn(line)
+            for name in filter(None, (out, plot)):
+                console.say(f"wrote {name}")
     return _exit.PARTIAL if any(report["bad_records"] or report["bad_files"] for report in read_of) else 0
 
 

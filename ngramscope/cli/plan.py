@@ -10,6 +10,7 @@ import click
 
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
+from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import console_options, geometry_options, group, read_options, rule_options
 from ngramscope.errors import ResourceError, UsageError
@@ -55,7 +56,7 @@ sample_options = group(
 
 @click.command("plan", short_help="Choose the size of an index, and tell what it takes.")
 @click.argument("corpus", nargs=-1)
-@click.option("--save", metavar="FILE", help="Write a plan file, for build-index --plan.")
+@click.option("--save", cls=OutputOption, metavar="FILE", help="Write a plan file, for build-index --plan.")
 @sample_options
 @geometry_options
 @room_options

@@ -9,6 +9,7 @@ import numpy as np
 
 from ngramscope.cli import _exit
 from ngramscope.cli._console import Console
+from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._left_out import left_out
 from ngramscope.cli._options import console_options, read_options
 from ngramscope.corpus.tokens import count_tokens, load_tokenizer
@@ -25,7 +26,9 @@ __all__ = ["command"]
     "--tokenizer", required=True, metavar="NAME",
     help="A tokenizer.json, a folder that holds one, or a name on the Hugging Face hub.",
 )  # fmt: skip
-@click.option("--out", default="token-counts.parquet", show_default=True, metavar="FILE", help="Write the counts here.")
+@click.option(
+    "--out", cls=OutputOption, default="token-counts.parquet", show_default=True, metavar="FILE", help="Write the counts here."
+)
 @click.option("--max-tokens", type=int, metavar="N", help="Count only the first N tokens of each document.")
 @read_options
 @console_options("Print the summary as one JSON object on standard output.")

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope.errors import MissingExtraError, ResourceError, UsageError
+from ngramscope.index.output import whole_file
 
-__all__ = ["FORMATS", "Series", "check", "overlap_histogram"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FORMATS", "Series", "check", "overlap_histogram", "save"]
 
 FORMATS = (".png", ".svg", ".pdf")
 Series = tuple[str, NDArray[np.float64]]
 _BINS = 50
 
 
-def check(path: Path) -> None:
+def check(path: Path, option: str = "--plot") -> None:
     """Refuse, before anything is computed, a figure that could not be drawn.
 
     Raises
@@ -31,11 +35,11 @@ def check(path: Path) -> None:
         matplotlib is not installed.
     """
     if path.suffix not in FORMATS:
-        raise UsageError(f"--plot: {path}: the ending says no known format; known: {', '.join(FORMATS)}")
+        raise UsageError(f"{option}: {path}: the ending says no known format; known: {', '.join(FORMATS)}")
     if not path.parent.is_dir():
-        raise UsageError(f"--plot: {path}: there is no folder {path.parent}")
+        raise UsageError(f"{option}: {path}: there is no folder {path.parent}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot", "--plot")
+        raise MissingExtraError("matplotlib", "plot", option)
 
 
 def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]], *, note: str) -> None:
@@ -50,7 +54,6 @@ def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]]
     note
         Printed under the axes; tells of the index.
     """
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 3.2 * len(panels) + 0.4), layout="constrained")
@@ -66,15 +69,25 @@ def overlap_histogram(path: Path, panels: Sequence[tuple[int, Sequence[Series]]]
         axes.set_ylabel("share of documents")
         axes.legend(fontsize="small")
     figure.supxlabel(note, fontsize="x-small")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; it appears under its name when whole.
+
+    Raises
+    ------
+    ResourceError
+        The disk does not take it.
+    """
+    import matplotlib as mpl
+
     try:
         # No date and no random ids inside: the same table gives the same file.
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-        with mpl.rc_context({"svg.hashsalt": "ngramscope"}), warnings.catch_warnings():
+        hashsalt = mpl.rc_context({"svg.hashsalt": "ngramscope"})
+        with whole_file(path) as temporary, hashsalt, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # letters that the font lacks, long names: the figure is no worse for being told
             figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
-        temporary.replace(path)
     except OSError as error:
         raise ResourceError(f"{path}: cannot write the figure: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)

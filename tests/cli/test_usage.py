@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 import ngramscope
 from ngramscope.cli._run import cli as program
-from tests.conftest import ROOT, Cli, write_jsonl
+from ngramscope.cli._run import run
+from tests.conftest import ROOT, Cli, commands, write_jsonl
 
 HEAVY = ("torch", "transformers", "pyarrow", "pandas", "matplotlib", "datasets")
 
@@ -101,13 +103,20 @@ def test_quiet_says_nothing_and_verbose_does_not_change_the_data(cli: Cli, tmp_p
     assert f"opened {small_index}; false-positive rate n = 3: " in verbose.stderr.decode()
 
 
+def test_modules_and_commands_have_the_same_names() -> None:
+    everything = [program, *(each for each in commands(program).values() if isinstance(each, click.Group))]
+    for group in everything:
+        assert {name: each.name for name, each in commands(group).items()} == {name: name for name in commands(group)}
+    assert program.get_command(click.Context(program), "no-such-command") is None
+
+
 def parameters(command: click.Command) -> dict[str, Any]:
     return {parameter.name: parameter for parameter in command.params if parameter.name}
 
 
 def test_build_has_the_names_and_defaults_of_the_command_line() -> None:
     api = inspect.signature(ngramscope.Index.build).parameters
-    options = parameters(program.commands["build-index"])
+    options = parameters(commands(program)["build-index"])
     only_cli = {"corpus", "manifest", "as_json", "quiet", "verbose"}
     only_api = {"sources", "texts", "progress"}
     assert set(options) - only_cli == set(api) - only_api
@@ -120,19 +129,37 @@ def test_build_has_the_names_and_defaults_of_the_command_line() -> None:
 
 def test_overlap_has_the_names_and_defaults_of_the_command_line() -> None:
     api = inspect.signature(ngramscope.Index.overlap).parameters
-    options = parameters(program.commands["overlap"])
+    options = parameters(commands(program)["overlap"])
     for name in set(api) - {"self", "texts"}:
         ours, theirs = api[name].default, options[name].to_info_dict()["default"]
         assert ours == theirs or (not ours and not theirs), name
 
 
+def test_what_is_not_utf8_is_refused_by_option_name(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def options(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Parameter]]:
+        for name, each in commands(command).items() if isinstance(command, click.Group) else ():
+            yield from options(each, *words, name)
+        yield from ((words, each) for each in command.params)
+
+    tried = 0
+    for words, option in options(program):
+        if option.metavar in ("KEY", "GLOB", "TEXT", "NAME") and option.name != "tokenizer":
+            assert run([*words, option.opts[0], "a\udcff"]) == 2
+            assert f"Invalid value for '{option.opts[0]}'" in capfd.readouterr().err
+            tried += 1
+    assert tried > 50
+
+
 def test_every_command_and_option_has_help_and_every_command_an_example() -> None:
-    groups = [each for each in program.commands.values() if isinstance(each, click.Group)]
-    for name, command in [*program.commands.items(), *(each for group in groups for each in group.commands.items())]:
+    groups = [each for each in commands(program).values() if isinstance(each, click.Group)]
+    for name, command in [*commands(program).items(), *(each for group in groups for each in commands(group).items())]:
         assert "Example:" in (command.help or ""), name
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, (name, parameter.name)
+        # Of two options with one name inside, one would be given the other's value.
+        names = [parameter.name for parameter in command.params]
+        assert len(set(names)) == len(names), name
 
 
 def test_the_manual_of_the_command_line_is_what_help_prints() -> None:
@@ -154,6 +181,34 @@ def test_closed_and_full_streams_are_named(small_index: Path, command: list[str]
     assert done.returncode == 1
     assert done.stderr == b"ngramscope: error: standard output: No space left on device\n"
     assert subprocess.run(["bash", "-c", f"{words} 2>&-"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "overlap - --scan FILE",
+        "overlap FILE --scan -",
+        "overlap - --index INDEX",
+        "build-index - --out OUT",
+        "build-index - --out OUT --spool --expected-ngrams 10",
+        "decontaminate FILE --reference -",
+        "decontaminate - --reference FILE",
+        "explain - --no-index",
+    ],
+)
+def test_a_closed_standard_input_is_not_an_empty_one(small_index: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c d e f g h"}\n')
+    words = command.replace("FILE", "a.jsonl").replace("INDEX", str(small_index)).replace("OUT", "out")
+    run = f"{sys.executable} -m ngramscope {words}"
+    done = subprocess.run(["bash", "-c", f"{run} <&-"], capture_output=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"ngramscope: error: standard input is closed; ")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_who_reads_files_needs_no_standard_input(small_index: Path) -> None:
+    run = f"{sys.executable} -m ngramscope inspect {small_index}"
+    assert subprocess.run(["bash", "-c", f"{run} <&-"], capture_output=True, check=False).returncode == 0
 
 
 def test_explain_takes_no_broken_text_and_follows_the_index(cli: Cli, small_index: Path) -> None:

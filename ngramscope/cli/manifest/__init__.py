@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ngramscope.cli.manifest import check, fetch, list_, show
+from ngramscope.cli._commands import Commands
 
 __all__ = ["command"]
 
 
-@click.group("manifest", short_help="Corpus manifests: list, show, download and check.")
+@click.group(
+    "manifest", cls=Commands, package=__name__, path=__path__, short_help="Corpus manifests: list, show, download and check."
+)
 def command() -> None:
     """Corpus manifests: TOML files that say where a corpus lives, how it is read, and what its files should be.
 
@@ -21,7 +23,3 @@ def command() -> None:
       ngramscope manifest fetch pile:test --out pile
       ngramscope manifest check pile:test --root pile
     """
-
-
-for _module in (check, fetch, list_, show):
-    command.add_command(_module.command)

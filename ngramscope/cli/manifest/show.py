@@ -28,7 +28,9 @@ def command(manifest: str, console: Console) -> int:
       ngramscope manifest show pile
     """
     with console.open():
-        found, _ = named(manifest)
+        found, split = named(manifest)
+        if split is not None:
+            found.choose(split)
         facts = {key: value for key, value in dataclasses.asdict(found).items() if value not in (None, "", (), {})}
         facts["path"] = str(found.path)
         if not found.demo:

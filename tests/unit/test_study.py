@@ -1,0 +1,392 @@
+"""Studies: descriptions in TOML, what is kept and what is computed anew, the studies of the papers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ngramscope.errors import InputError, UsageError
+from ngramscope.models.load import ModelOptions
+from ngramscope.study import ModelPart, SetPart, Study, load_study, run_study
+from ngramscope.study.cache import Done, Task, computed, locked
+from ngramscope.study.plan import Plan
+from ngramscope.study.reading import STUDY_FILE, study_toml
+from ngramscope.study.toml import to_toml
+from tests.conftest import ROOT, WORDS, write_jsonl
+
+QUICK = """
+[evaluation]
+bootstrap = 0
+permutations = 0
+[validation]
+permutations = 99
+resamples = 99
+max_texts = 0
+describe = [3]
+"""
+
+
+def documents(count: int, seed: int, words: int = 40) -> list[dict[str, Any]]:
+    random = np.random.default_rng(seed)
+    return [{"id": f"{seed}-{number}", "text": " ".join(random.choice(WORDS, words))} for number in range(count)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Members, non-members, a corpus that has the members, and three small models."""
+    pytest.importorskip("torch")
+    from tests.tiny_models import tiny
+
+    folder = tmp_path_factory.mktemp("study")
+    members = write_jsonl(folder / "members.jsonl", documents(30, 1))
+    write_jsonl(folder / "nonmembers.jsonl", documents(30, 2))
+    write_jsonl(folder / "corpus.jsonl", [*map(json.loads, members.read_text().splitlines()), *documents(5, 3)])
+    for seed, name in enumerate(("target", "reference", "placebo")):
+        model = tiny("gpt_neox", seed=seed)
+        model.model.save_pretrained(folder / "models" / name)
+        model.tokenizer.save_pretrained(folder / "models" / name)
+    return folder
+
+
+DESCRIPTION = f"""
+[study]
+name = "a small one"
+[overlap]
+scan = ["corpus.jsonl"]
+n = [3]
+[attacks]
+names = ["loss", "ref"]
+{QUICK.replace("permutations = 99", "n = 3" + chr(10) + "permutations = 99")}
+[[sets]]
+name = "natural"
+members = ["members.jsonl"]
+nonmembers = ["nonmembers.jsonl"]
+min_words = 10
+allow_fewer = true
+[[models]]
+name = "models/target"
+threads = 1
+[[models]]
+name = "models/reference"
+threads = 1
+role = "reference"
+[[models]]
+name = "models/placebo"
+threads = 1
+role = "placebo"
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(place: Path) -> tuple[Study, Path, dict[str, Any]]:
+    (place / "small.toml").write_text(DESCRIPTION)
+    study = load_study(place / "small.toml")
+    return study, place / "out", run_study(study, place / "out", report=False)
+
+
+def numbers(folder: Path) -> Any:
+    evaluation = json.loads((folder / "natural" / "evaluation" / "evaluation.json").read_bytes())
+    validation = json.loads((folder / "natural" / "validation" / "validation.json").read_bytes())
+    return evaluation["rows"], evaluation["overlap"], evaluation["blind"], validation["shift"], validation["p"]
+
+
+def test_the_description_in_the_folder_gives_the_same_numbers_elsewhere(
+    finished: tuple[Study, Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    study, out, result = finished
+    again = load_study(out / STUDY_FILE)
+    assert again == study
+    second = run_study(again, tmp_path / "second", report=False)
+    assert numbers(tmp_path / "second") == numbers(out)
+    assert [each["key"] for each in second["steps"]] == [each["key"] for each in result["steps"]]
+    assert result["kept"] == []
+
+
+def test_everything_is_kept_that_is_whole(finished: tuple[Study, Path, dict[str, Any]]) -> None:
+    study, out, result = finished
+    told: list[Done] = []
+    again = run_study(study, out, report=False, tell=lambda done, _number, _steps: told.append(done))
+    assert again["kept"] == [each["step"] for each in result["steps"]]
+    assert all(each.kept for each in told)
+    assert {key: value for key, value in again.items() if key != "kept"} == {k: v for k, v in result.items() if k != "kept"}
+    (out / "natural" / "evaluation" / "evaluation.csv").write_text("cut off")
+    (pass_file,) = (out / "natural").glob("store-*/placebo.plain.*/pass.json")
+    pass_file.unlink()
+    before = numbers(out)
+    third = run_study(study, out, report=False)
+    anew = {each["step"] for each in third["steps"]} - set(third["kept"])
+    assert {name.rpartition("/")[2].partition(".")[0] for name in anew} == {"placebo", "evaluation"}
+    assert numbers(out) == before
+
+
+def test_a_result_tells_of_sets_models_and_steps(finished: tuple[Study, Path, dict[str, Any]]) -> None:
+    _, out, result = finished
+    assert json.loads((out / "study.json").read_bytes())["artefact"] == "study"
+    natural = result["sets"]["natural"]
+    assert natural["counts"] == {"members": 30, "nonmembers": 30, "unlabelled": 0}
+    assert natural["facts"]["evaluation"]["verdict"]["sentences"]
+    assert [(each["role"], each["label"]) for each in result["models"]] == [
+        ("target", "target"), ("reference", "reference"), ("placebo", "placebo"),
+    ]  # fmt: skip
+    rows = json.loads((out / "natural" / "evaluation" / "evaluation.json").read_bytes())["rows"]
+    assert {each["attack"] for each in rows} == {"loss", "ref.reference"}
+    assert all(each["placebos"] for each in rows if each["role"] == "target")
+    assert str(out) not in json.dumps(result)
+
+
+def keys(study: Study, out: Path) -> dict[str, str]:
+    """Of the plan, by step; the passes' by model."""
+    return {
+        each.name.partition("/")[2].rpartition(".")[0] or each.name.partition("/")[2]: each.key
+        for each in Plan(study, out).tasks
+    }
+
+
+def changed(study: Study, other: Study, out: Path) -> set[str]:
+    first, second = keys(study, out), keys(other, out)
+    return {name for name in {*first, *second} if first.get(name) != second.get(name)}
+
+
+def test_a_changed_setting_computes_only_what_depends_on_it(finished: tuple[Study, Path, dict[str, Any]], place: Path) -> None:
+    study, out, result = finished
+    (part,) = study.sets
+    model = study.models[0]
+    assert changed(study, replace(study, name="another name", series="x"), out) == set()
+    assert changed(study, replace(study, evaluation=replace(study.evaluation, level=0.9)), out) == {"evaluation"}
+    assert changed(study, replace(study, attacks=replace(study.attacks, options={"ref": {"form": "ratio"}})), out) == {
+        "attacks", "evaluation",
+    }  # fmt: skip
+    assert changed(study, replace(study, validation=replace(study.validation, max_texts=7)), out) == {"validation"}
+    assert study.overlap is not None
+    measured = {"overlap", "validation", "evaluation"}
+    assert changed(study, replace(study, overlap=replace(study.overlap, n=(4,))), out) == measured - {"validation"}
+    assert changed(study, replace(study, overlap=replace(study.overlap, threads=1)), out) == set()
+    assert changed(study, replace(study, overlap=None), out) == measured
+    on_another = replace(model, options=replace(model.options, device="cuda:0", threads=3))
+    assert changed(study, replace(study, models=(on_another, *study.models[1:])), out) == set()
+    more = replace(study, models=(*study.models, ModelPart(options=ModelOptions(str(place / "models" / "target")), label="b")))
+    assert changed(study, more, out) == {"passes/b.plain", "attacks", "evaluation"}
+    redrawn = replace(part, options=replace(part.options, seed=1))
+    assert changed(study, replace(study, sets=(redrawn,)), out) == set(keys(study, out))
+    # And so it is done.
+    run_study(replace(study, evaluation=replace(study.evaluation, level=0.9)), out, report=False)
+    back = run_study(study, out, report=False)
+    assert {each["step"] for each in back["steps"]} - set(back["kept"]) == {"natural/evaluation"}
+    assert back["steps"] != result["steps"] or numbers(out)
+
+
+def test_another_content_of_a_file_is_another_input(place: Path, tmp_path: Path) -> None:
+    (place / "small.toml").write_text(DESCRIPTION)
+    study = load_study(place / "small.toml")
+    copy = write_jsonl(tmp_path / "copied.jsonl", map(json.loads, (place / "members.jsonl").read_text().splitlines()))
+    (part,) = study.sets
+    moved = replace(study, sets=(replace(part, inputs={**part.inputs, "members": (str(copy),)}),))
+    assert changed(study, moved, tmp_path) == set()
+    copy.write_text(copy.read_text().replace("1-0", "1-zero"))
+    assert "set" in changed(study, moved, tmp_path)
+    copy.unlink()
+    with pytest.raises(InputError, match=r"copied\.jsonl: there is no such file"):
+        Plan(moved, tmp_path)
+
+
+def test_what_is_interrupted_leaves_finished_steps_and_nothing_half_done(tmp_path: Path) -> None:
+    def half(out: Path) -> None:
+        (out / "part").write_text("half")
+        raise KeyboardInterrupt
+
+    first = Task("s/first", {"a": 1}, {}, lambda out: (out / "file").write_text("whole") and None)
+    assert not computed(first, tmp_path).kept
+    with pytest.raises(KeyboardInterrupt):
+        computed(Task("s/second", {}, {}, half), tmp_path)
+    assert [each.name for each in (tmp_path / "s").iterdir()] == ["first"]
+    assert computed(first, tmp_path).kept
+    with pytest.raises(KeyboardInterrupt):  # the old one stays
+        computed(Task("s/first", {"a": 2}, {}, half), tmp_path)
+    assert (tmp_path / "s" / "first" / "file").read_text() == "whole"
+    assert computed(first, tmp_path).kept
+
+
+def test_two_audits_do_not_share_a_folder(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(UsageError, match="another audit is at work"), locked(tmp_path):
+        pass
+
+
+SETS = '[[sets]]\nname = "s"\nset = ["members.jsonl"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("[stuff]\n", 1, "the top has no key 'stuff'; known: study, read, keys, sets"),
+        (SETS + "\ncolour = 1\n", 5, r"\[\[sets\]\] has no key 'colour'; known: name, against, modified, at, set, key"),
+        ('[[sets]]\nname = "s"\n', 1, "says not what the set is made of; give one of members, nonmembers, set, import"),
+        (SETS + "[evaluation]\nbootstrap = 5\n", 5, "--bootstrap: at least 100 resamples"),
+        (SETS + '[evaluation]\n\n# a remark\nlevel = "high"\n', 7, 'level is "high"; it has to be a number'),
+        (SETS + "[evaluation]\nbins = true\n", 5, "bins is true; it has to be a whole number"),
+        (SETS + "[overlap]\nindex = []\n", 4, "overlap comes from --index, --scan or --flags; none was given"),
+        (SETS + '[attacks]\nnames = ["lose"]\n', 4, "no attack 'lose'; known: "),
+        (SETS + '[attacks]\n[attacks.options.min-k]\nkk = 1\n', 6, r"\[attacks.options.min-k\] has no key 'kk'; known: k, "),
+        (SETS + "[scoring.passes]\nshot = 1\n", 5, "has no key 'shot'; known: "),
+        (SETS + '[[models]]\nrole = "victim"\nname = "m"\n', 4, "'victim' is not known; known: target, reference, placebo"),
+        (SETS + '[[models]]\nname = "m"\ndtype = "float8"\n', 6, 'it has to be one of "auto", "float32"'),
+        (SETS + '[[models]]\nname = "m"\nlabel = "x"\nrevisions = ["a", "b"]\n', 6, "label with several revisions"),
+        (SETS + "against = 't'\n", None, "set s: no other set 't' to compare with; known: s"),
+        (SETS + SETS, None, "set 's' is there twice"),
+        (SETS.replace('"s"', '"a/b"'), 1, "a folder is named after it"),
+        (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", None, "attack ref: needs a reference model"),
+        ('[[sets]]\nname = "s"\nthresholded = "t"\n', None, "is made from 't', which is no set before it"),
+        ("a = \n", None, "not TOML: .*line 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_by_line(tmp_path: Path, text: str, line: int | None, message: str) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        load_study(path)
+    assert str(caught.value).startswith(f"{path}: " if line is None else f"{path}, line {line}: ")
+
+
+def test_every_setting_survives_being_written(place: Path, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "shots.jsonl", documents(2, 9))
+    text = f"""
+[read]
+text_key = "body"
+max_bad_records = 3
+[overlap]
+scan = ["{place}/corpus.jsonl"]
+lowercase = true
+[scoring]
+max_tokens = 64
+[scoring.passes]
+shots_file = "shots.jsonl"
+copies = 3
+[attacks]
+passes = ["plain", "repeated"]
+[evaluation]
+group = "none"
+by = ["domain"]
+[[sets]]
+name = "s"
+members = ["a*.jsonl"]
+nonmembers = ["hf://x/y:z:test"]
+near_duplicates = "none"
+windows = 2
+window_words = 30
+modified = "edited"
+[[sets]]
+name = "edited"
+perturbed = "s"
+replace = [1, 2]
+[[models]]
+name = "some/model"
+revisions = ["step1", "step2"]
+"""
+    (tmp_path / "a.toml").write_text(text)
+    study = load_study(tmp_path / "a.toml")
+    assert study.evaluation.group is None
+    assert study.sets[0].options.near_duplicates is None
+    assert study.scoring.passes["shots_file"] == str(tmp_path / "shots.jsonl")
+    assert study.sets[0].inputs == {"members": (str(tmp_path / "a*.jsonl"),), "nonmembers": ("hf://x/y:z:test",)}
+    assert [each.label for each in study.models] == ["some/model@step1", "some/model@step2"]
+    assert study.evaluated == (study.sets[0],)
+    (tmp_path / "deep").mkdir()
+    path = tmp_path / "deep" / "b.toml"
+    path.write_text(study_toml(study, path.parent))
+    assert load_study(path) == replace(study, name="a")
+
+
+def test_a_study_has_to_fit_together() -> None:
+    with pytest.raises(UsageError, match="a study needs a set"):
+        Study(sets=())
+    taken = SetPart(name="s", kind="set", inputs={"set": ("x",)})
+    reference = ModelPart(options=ModelOptions("m"), role="reference")
+    with pytest.raises(UsageError, match="reference models only"):
+        Study(sets=(taken,), models=(reference,))
+    with pytest.raises(UsageError, match="model 'm' is there twice; give one another label"):
+        Study(sets=(taken,), models=(ModelPart(options=ModelOptions("m")), ModelPart(options=ModelOptions("m"))))
+
+
+@pytest.fixture(scope="module")
+def papers() -> Iterator[Any]:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import paper_tables
+
+        yield paper_tables
+    finally:
+        sys.path.pop(0)
+        sys.modules.pop("paper_tables", None)
+
+
+def test_every_study_of_the_papers_can_be_read_and_names_what_there_is(papers: Any, tmp_path: Path) -> None:
+    from ngramscope.sets.formats import formats
+
+    entries = papers.entries()
+    assert len(entries) > 20
+    imported = (
+        {format_.name for format_ in formats().values()} if isinstance(formats(), dict) else {each.name for each in formats()}
+    )
+    assert {"mimir", "wikimia"} <= imported
+    mimir = {"arxiv", "dm_mathematics", "github", "hackernews", "pile_cc", "pubmed_central", "wikipedia_(en)", "full_pile", "c4",
+             "temporal_arxiv", "temporal_wiki"}  # fmt: skip
+    for name, entry in entries.items():
+        path = tmp_path / f"{name}.toml"
+        path.write_text(to_toml(papers.description(entry)))
+        study = load_study(path)
+        assert study.attacks.names
+        for part in study.sets:
+            if part.kind == "import" and "iamgroot42/mimir" in part.inputs["import"]:
+                assert part.options.config in mimir
+        labels = {each.label for each in study.models}
+        for table in entry.get("published", ()):
+            assert {row[0] for row in table["rows"]} <= {each.name for each in study.sets}, name
+            assert {row[1] for row in table["rows"]} <= labels, name
+            assert all(len(row) == 2 + len(table["attacks"]) for row in table["rows"]), name
+            assert all(0 <= value <= 1 for row in table["rows"] for value in row[2:] if value != "")
+            asked = {each.partition(".")[0] for each in table["attacks"]}
+            assert asked <= set(study.attacks.names), name
+        for attack in entry.get("published_file", {}).get("attacks", ()):
+            assert attack.partition(".")[0] in study.attacks.names, name
+
+
+def test_published_values_are_found_in_the_released_results(papers: Any, shared: Path) -> None:
+    values = {row[:3]: row[3] for row in papers.published(papers.entries()["duan-table-2"], shared / "data")}
+    github = ("github", "EleutherAI/pythia-160m-deduped@step99000")
+    assert values[(*github, "loss")] == pytest.approx(0.835, abs=0.001)
+    assert values[(*github, "zlib")] == pytest.approx(0.872, abs=0.001)
+    table = {row[:3]: row[3] for row in papers.published(papers.entries()["shi-table-1-pythia"], shared / "data")}
+    assert table["WikiMIA_length32", "pythia-2.8b", "min-k++"] == pytest.approx(0.64)
+
+
+def test_a_study_of_a_paper_runs_with_stand_ins(papers: Any, place: Path, tmp_path: Path) -> None:
+    texts = [(row, label) for label in (1, 0) for row in documents(25, 10 + label, words=60)]
+    rows = [{**row, "label": label, "neighbors": [row["text"].upper()]} for row, label in texts]
+    candidates = write_jsonl(tmp_path / "candidates.jsonl", rows)
+    entry = papers.entries()["duan-table-4"]
+    described = papers.stand_in(entry, str(candidates), str(place / "models" / "target"))
+    first = described["sets"][0]["name"]
+    described["sets"] = [each for each in described["sets"] if first in (each["name"], each.get("perturbed"))]
+    described["models"][0]["threads"] = 1
+    described["sets"][1] |= {"replace": [1], "trials": 1}
+    described["evaluation"] = {"bootstrap": 0, "permutations": 0}
+    path = tmp_path / "stand-in.toml"
+    path.write_text(to_toml(described))
+    result = run_study(load_study(path), tmp_path / "out", report=False)
+    evaluation = json.loads((tmp_path / "out" / first / "evaluation" / "evaluation.json").read_bytes())
+    assert {each["attack"] for each in evaluation["rows"]} >= {
+        papers.column_of(each, "mimir") for each in ("loss", "min-k", "zlib")
+    }
+    assert {each["what"] for each in evaluation["modified"]} == {"originals", "modified"}
+    assert "evaluation" not in result["sets"][f"{first} modified"]["folders"]
+    row = next(each for each in evaluation["rows"] if each["attack"] == "min-k(k_round=floor)")
+    told = {"source": "as measured", "attacks": ["min-k"], "rows": [[first, row["model"], row["auc"]]]}
+    _, measured = papers.compare({**entry, "published": [told]}, tmp_path / "out", tmp_path)
+    assert measured[3] == measured[4] == f"{row['auc']:.3f}"
+    assert measured[-1] == "yes"
