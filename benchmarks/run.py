@@ -22,11 +22,21 @@ QUESTIONS = [
     "decontaminate",
     "cluster",
     "rivals",
+    "setlevel",
     "memory",
     "room",
     "synthetic",
     "predict",
     "scale",
+    "candidates",
+    "validation",
+    "dated",
+    "evaluate",
+    "blind",
+    "score",
+    "suite",
+    "associated",
+    "verdict",
 ]
 
 
