@@ -84,6 +84,7 @@ fn bytes_do_not_depend_on_threads_memory_order_or_repetition() {
                 limited,
                 "{kind:?}: {passes} passes"
             );
+            std::fs::remove_dir_all(&out).expect("room for the next");
         }
     }
 }
