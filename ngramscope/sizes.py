@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from ngramscope.errors import UsageError
 
-__all__ = ["counted", "format_count", "format_distinct", "format_size", "parse_size"]
+__all__ = ["counted", "format_count", "format_distinct", "format_reasons", "format_size", "parse_size"]
 
 _UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGTP", start=1):
@@ -64,6 +65,11 @@ def format_count(count: float) -> str:
 def counted(count: int, thing: str) -> str:
     """`count` with what is counted: ``1 document``, ``2 documents``."""
     return f"{format_count(count)} {thing}" + ("" if count == 1 else "s")
+
+
+def format_reasons(counts: Mapping[str, int]) -> str:
+    """Counts by reason for people: ``40 mixed_set, 2 no_value``; ``none`` if nothing was counted."""
+    return ", ".join(f"{format_count(count)} {reason}" for reason, count in counts.items() if count) or "none"
 
 
 def format_distinct(count: int | None, kind: str) -> str:

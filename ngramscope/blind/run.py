@@ -23,7 +23,7 @@ from ngramscope.progress import Step
 from ngramscope.sets.base import Candidate, side
 from ngramscope.sets.records import RecordSource
 
-__all__ = ["BLIND_VERSION", "NO_LABEL", "run_blind", "score_blind"]
+__all__ = ["BLIND_VERSION", "NO_LABEL", "run_blind", "score_blind", "score_read"]
 
 BLIND_VERSION = 1
 """Version of the report."""
@@ -84,8 +84,13 @@ def score_blind(
     UsageError, InputError
         See `RecordSource`.
     """
-    rule = rule or FoldRule()
-    scored = read_set(source, progress)
+    return score_read(read_set(source, progress), rule or FoldRule(), level=level, progress=progress)
+
+
+def score_read(
+    scored: ScoredSet, rule: FoldRule, *, level: float = 0.95, progress: Callable[[Any], object] | None = None
+) -> tuple[dict[str, Any], ScoreTable]:
+    """`score_blind` of candidates that have been read; their `group` says what no division into folds tears apart."""
     # By content, so that the order of files has no say.
     order = sorted(
         (row for row, each in enumerate(scored.candidates) if each.label is not None),

@@ -103,6 +103,10 @@ _attack_options = group(
         ),
         click.option("--compat", type=TEXT, metavar="PRESET", help="Compute every attack as a paper or public code does."),
         click.option("--token-counts", metavar="FILE", help="Token counts of a corpus, for dc-pdd."),
+        click.option(
+            "--group-by", type=TEXT, metavar="COLUMN",
+            help="Evaluate whole sets of documents too, as setmi does: those of one value, or of a period (date:month).",
+        ),
         click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of samples, splits and resamples."),
     ],
 )  # fmt: skip
@@ -227,11 +231,13 @@ def _described(
 ) -> Study:
     """The study that the command line describes."""
     from ngramscope.evaluate.options import EvaluationOptions
+    from ngramscope.evaluate.setlevel.setmi import SetMiOptions
     from ngramscope.models.encode import EncodeOptions
     from ngramscope.sets.overlaps import OverlapOptions
     from ngramscope.study.description import AttackPart, ScoringPart, Study, ValidationPart
 
-    seed = attacks.pop("seed")
+    seed, group_by = attacks.pop("seed"), attacks.pop("group_by")
+    whole_sets = {} if group_by is None else {"setmi": SetMiOptions(group_by=group_by, curves=True, seed=seed)}
     overlap = None
     if corpus["index"] or corpus["scan"]:
         overlap = OverlapOptions(indexes=corpus["index"], scan=corpus["scan"], n=corpus["n"], accept_demo=corpus["accept_demo"])
@@ -250,6 +256,7 @@ def _described(
         attacks=AttackPart(**attacks, seed=seed),
         # Of so many attacks one may lack scores of nearly all texts, which is no reason to leave these out for all.
         evaluation=EvaluationOptions(seed=seed, missing="per-attack"),
+        further=whole_sets,
     )
 
 

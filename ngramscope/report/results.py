@@ -30,8 +30,8 @@ class SetResults:
         `evaluate.verdict.Verdict.to_dict`; None: that of the evaluation, if it has one.
     validation
         Report of ``ngramscope validate``.
-    set_level, discontinuity
-        Reports of ``ngramscope set-mi`` and ``ngramscope rdd``.
+    setmi, dataset_inference, rdd
+        Reports of the commands of these names.
     header
         Header of the candidate set.
     candidates
@@ -54,8 +54,9 @@ class SetResults:
     evaluation: Json | None = None
     verdict: Json | None = None
     validation: Json | None = None
-    set_level: Json | None = None
-    discontinuity: Json | None = None
+    setmi: Json | None = None
+    dataset_inference: Json | None = None
+    rdd: Json | None = None
     header: Json | None = None
     candidates: Path | None = None
     scores: ScoreTable | None = None

@@ -231,6 +231,8 @@ class Study:
         The training corpus; None leaves out overlap and validation.
     models
         With the roles that they have; without a target there are no attacks.
+    further
+        By key of `ngramscope.study.further.FURTHER` the options of a step behind the evaluation of every set.
 
     Raises
     ------
@@ -249,6 +251,7 @@ class Study:
     scoring: ScoringPart = field(default_factory=ScoringPart)
     attacks: AttackPart = field(default_factory=AttackPart)
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [each.name for each in self.sets]
@@ -272,6 +275,8 @@ class Study:
         needing = [each for each in self.attacks.names if find_attack(each).needs.references]
         if needing and self.models and not any(each.role == "reference" for each in self.models):
             raise UsageError(f"attack {needing[0]}: needs a reference model; name one with --reference, or role = 'reference'")
+        if self.further and not self.models:
+            raise UsageError(f"[{next(iter(self.further))}] looks at scores of models; name a model, with --model")
         if self.validation.reference and self.overlap is None:
             raise UsageError("a validation sample (reference) needs the training corpus; name it in [overlap]")
 

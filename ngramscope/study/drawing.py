@@ -15,6 +15,7 @@ from ngramscope.report.results import SetResults, StudyResults
 from ngramscope.report.write import write_report
 from ngramscope.sets.base import open_header
 from ngramscope.study.evaluating import EVALUATION
+from ngramscope.study.further import FURTHER
 from ngramscope.study.makers import SET_FILE
 from ngramscope.study.measure import SPANS_FILE, VALIDATION_FILE
 from ngramscope.study.results import RESULT_FILE, load_result
@@ -95,6 +96,7 @@ def _set(folder: Path, name: str, found: dict[str, Any]) -> SetResults:
         name=name,
         evaluation=None if evaluation is None else _json(evaluation / f"{EVALUATION}.json"),
         validation=_json(places["validation"] / VALIDATION_FILE) if _has(places, "validation", VALIDATION_FILE) else None,
+        **{name: _json(places[kind.step] / kind.file) for name, kind in FURTHER.items() if _has(places, kind.step, kind.file)},
         header=open_header(candidates),
         candidates=candidates,
         scores=ScoreTable.open(evaluation / SCORES_FILE) if scored and evaluation is not None else None,

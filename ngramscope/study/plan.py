@@ -15,6 +15,7 @@ from ngramscope.models.write import digest, pass_name
 from ngramscope.study.cache import Task
 from ngramscope.study.description import ModelPart, SetPart, Study
 from ngramscope.study.evaluating import evaluate_set, evaluate_texts
+from ngramscope.study.further import FURTHER, further
 from ngramscope.study.inputs import corpus_facts, file_facts, index_facts, model_facts
 from ngramscope.study.makers import MAKERS, SET_FILE, make_set
 from ngramscope.study.measure import cannot_validate, measure_overlap, shift_rule, validation
@@ -71,6 +72,8 @@ class Plan:
             self._add_attacks(part)
         for part in study.evaluated:
             self._add_evaluation(part, attacked=bool(attacked))
+            for name in study.further:
+                self._add_further(part, name)
 
     def close(self) -> None:
         """Let go of a model that is held."""
@@ -211,6 +214,14 @@ class Plan:
         self._add(
             f"{part.name}/evaluation", settings, inputs,
             lambda out: evaluate_set(sources, study.evaluation, key, out, self._progress),
+        )  # fmt: skip
+
+    def _add_further(self, part: SetPart, name: str) -> None:
+        kind, options, source = FURTHER[name], self._study.further[name], self.file(part)
+        inputs = {**self._upstream(f"{part.name}/evaluation"), "plugins": _plugins(BLIND_PLUGINS)}
+        self._add(
+            f"{part.name}/{kind.step}", self._settings[name], inputs,
+            lambda out: further(kind, options, self._root / part.name / "evaluation", source, out, self._progress),
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from ngramscope.sets.overlaps import OverlapOptions
 from ngramscope.sets.records import Keys
 from ngramscope.sets.verdict import ShiftRule
 from ngramscope.study.description import AttackPart, ModelPart, ScoringPart, SetPart, Study, ValidationPart
+from ngramscope.study.further import FURTHER
 from ngramscope.study.makers import MAKERS, Maker
 from ngramscope.study.toml import NONE, Table, read_toml, to_toml
 
@@ -32,7 +33,7 @@ STUDY_FILE = "study.toml"
 
 Paths = tuple[str, ...]
 
-_TOP = ("study", "read", "keys", "sets", "overlap", "validation", "models", "scoring", "attacks", "evaluation")
+_TOP = ("study", "read", "keys", "sets", "overlap", "validation", "models", "scoring", "attacks", "evaluation", *FURTHER)
 _OF_SET = ("name", "against", "modified", "at")
 _OVERLAP = {"index": "indexes", "scan": "scan", "flags": "flags", "n": "n", "own_share": "own_share", "own_cap": "own_cap",
             "accept_demo": "accept_demo", "threads": "threads"}  # fmt: skip
@@ -68,6 +69,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
             scoring=_scoring(top.table("scoring"), base),
             attacks=_attacks(attacks, base),
             evaluation=_whole(top.table("evaluation"), EvaluationOptions),
+            further={name: _further(top.table(name), name) for name in FURTHER if name in top.data},
         )
     except NgramscopeError as error:
         if str(error).startswith(str(path)):
@@ -105,6 +107,7 @@ def table_of(study: Study, named: Any = lambda name: name) -> dict[str, Any]:
             "options": study.attacks.options,
         },
         "evaluation": _values(study.evaluation),
+        **{name: _values(options) for name, options in study.further.items()},
         "sets": [_set_table(each, named) for each in study.sets],
         "models": [
             {
@@ -123,6 +126,19 @@ def _whole(table: Table, kind: type[Any], names: Sequence[str] | None = None) ->
     names = [each.name for each in fields(kind)] if names is None else names
     table.check(names)
     return table.make(kind, {name: name for name in names})
+
+
+def _further(table: Table, name: str) -> Any:
+    kind = FURTHER[name]
+    names = [each.name for each in fields(kind.options)]
+    table.check(names)
+    missing = [
+        each.name for each in fields(kind.options) if each.default is dataclasses.MISSING and each.name not in table.data
+    ]
+    if missing:
+        table.refuse(f"[{name}] needs {missing[0]}")
+    others = {key: value for key, value in kind.defaults.items() if key not in table.data}
+    return table.make(kind.options, {each: each for each in names}, **others)
 
 
 def _set(table: Table, base: Path) -> SetPart:

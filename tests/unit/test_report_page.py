@@ -226,7 +226,9 @@ def test_verdict_and_warnings_stand_on_top(whole: SetResults, page: Page) -> Non
 
 def test_every_section_has_something_to_show(page: Page) -> None:
     # All but what was not run: validation, whole sets.
-    assert re.findall(r'class="missing">(.*?)<', page.source) == ["Sets of documents were not evaluated (ngramscope set-mi)."]
+    assert re.findall(r'class="missing">(.*?)<', page.source) == [
+        "Sets of documents were not evaluated (the table [setmi] of a study, or ngramscope setmi)."
+    ]
     for name in ("weights", "attack-set-share", "references", "lengths", "roc-log-1", "positions-1", "series-parameters"):
         assert f"{name}.svg" in page.source
     assert not HOLES.search(page.text)

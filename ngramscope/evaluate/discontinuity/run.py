@@ -26,6 +26,7 @@ from ngramscope.evaluate.setlevel.columns import Chosen, choose
 from ngramscope.evaluate.setlevel.grouping import numbers_of, values_of
 from ngramscope.progress import Step
 from ngramscope.sets.dates import DAY, DateRule
+from ngramscope.sizes import format_reasons
 
 __all__ = ["DISTANCE", "RDD_VERSION", "RddOptions", "rdd"]
 
@@ -166,7 +167,9 @@ def _near(table: ScoreTable, options: RddOptions) -> _Near:
     )
     rows = np.flatnonzero(known & agree)
     if not len(rows):
-        raise InputError(f"no document has a label and a distance from the cutoff that go together: {dict(left_out)}")
+        raise InputError(
+            f"no document has a label and a distance from the cutoff that go together; left out: {format_reasons(left_out)}"
+        )
     unit = None if data.groups is None else units([data.groups[row] for row in rows.tolist()])
     return _Near(data, rows, distances[rows], unit, {name: count for name, count in left_out.items() if count})
 

@@ -25,6 +25,7 @@ from ngramscope.evaluate.setlevel.columns import choose
 from ngramscope.evaluate.setlevel.grouping import set_names
 from ngramscope.evaluate.tpr import tprs
 from ngramscope.evaluate.transfer import share
+from ngramscope.sizes import format_reasons
 
 __all__ = ["AUDIT_VERSION", "LEAST", "AuditOptions", "Calibration", "audit", "prevalence"]
 
@@ -252,7 +253,7 @@ def _intervals(sums: Floats, calibrated: Calibration, level: float) -> tuple[Int
 def _warnings(found: Sequence[Mapping[str, Any]], counts: Mapping[str, Any]) -> list[str]:
     said = []
     if counts["left_out"]:
-        said.append("documents left out: " + ", ".join(f"{count:,} {reason}" for reason, count in counts["left_out"].items()))
+        said.append(f"documents left out: {format_reasons(counts['left_out'])}")
     for each in found:
         name = f"{each['attack']} @ {each['model']}"
         if each["reason"] is not None:

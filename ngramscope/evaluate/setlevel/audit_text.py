@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ngramscope.evaluate.plain import share, table
+from ngramscope.sizes import counted
 
 __all__ = ["to_text"]
 
@@ -13,7 +14,7 @@ __all__ = ["to_text"]
 def to_text(report: Mapping[str, Any], top: int = 20) -> str:
     """Tables in plain text; of the groups the `top` with the largest flagged shares."""
     counts, models = report["counts"], report["models"]
-    lines = [f"{counts['audited']:,} documents of {counts['groups']:,} groups", ""]
+    lines = [f"{counted(counts['audited'], 'document')} of {counted(counts['groups'], 'group')}", ""]
     lines += table(
         ["attack", "model", "role", "threshold", "known TPR", "known FPR", "flagged", "prevalence"],
         [

@@ -15,6 +15,7 @@ from ngramscope.evaluate.groups import Ints
 from ngramscope.evaluate.prepare import Prepared, prepare
 from ngramscope.evaluate.setlevel.documents import SetScores, by_set
 from ngramscope.evaluate.setlevel.grouping import set_names
+from ngramscope.sizes import format_reasons
 
 __all__ = ["Collected", "collect"]
 
@@ -85,7 +86,9 @@ def collect(table: ScoreTable, group_by: str, purity: float = 1.0) -> Collected:
     if mixed:
         left_out["mixed_set"] = sum(shares[name][1] for name in mixed)
     if not kept:
-        raise InputError(f"--group-by {group_by}: no set of one label ({len(mixed)} are mixed; left out: {dict(left_out)})")
+        raise InputError(
+            f"--group-by {group_by}: no set of one label ({len(mixed)} are mixed; left out: {format_reasons(left_out)})"
+        )
     members = np.array([2 * shares[name][0] > shares[name][1] for name in kept], dtype=np.bool_)
     return Collected(data, tuple(kept), members, set_of, dict(sorted(left_out.items())), mixed)
 

@@ -20,6 +20,7 @@ from ngramscope.models.load import LoadedModel
 from ngramscope.progress import Step
 from ngramscope.sets.base import Candidate
 from ngramscope.sets.records import RecordSource
+from ngramscope.sizes import format_reasons
 
 __all__ = ["COMPLETIONS_VERSION", "write_completions"]
 
@@ -82,7 +83,7 @@ def write_completions(
         left_out.update({reason: count for reason, count in report["unusable"].items() if count})
         if not rows:
             raise InputError(
-                f"no text could be completed ({dict(left_out)}); give a smaller --prompt-words or --max-new-tokens"
+                f"no text could be completed ({format_reasons(left_out)}); give a smaller --prompt-words or --max-new-tokens"
             )
         header = {
             **provenance.stamp(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ngramscope.evaluate.plain import difference, number, p_value, share, table
+from ngramscope.sizes import counted
 
 __all__ = ["to_text"]
 
@@ -15,7 +16,7 @@ _NAMES = ("benchmark", "attack", "model")
 def to_text(report: Mapping[str, Any]) -> str:
     """Tables in plain text."""
     counts, rows = report["counts"], report["rows"]
-    lines = [f"{counts['benchmark']:,} items of benchmarks, {counts['fresh']:,} fresh or rephrased ones", ""]
+    lines = [f"{counted(counts['benchmark'], 'item')} of benchmarks, {counted(counts['fresh'], 'fresh or rephrased one')}", ""]
     lines += table(
         [*_NAMES, "n1/n0", "AUC", "p", "p (Holm)", "placebo", "- placebo"],
         [

@@ -7,6 +7,7 @@ from typing import Any
 
 from ngramscope.evaluate.plain import number, p_value, table
 from ngramscope.evaluate.setlevel.inference import TESTS
+from ngramscope.sizes import counted
 
 __all__ = ["to_text"]
 
@@ -15,7 +16,7 @@ def to_text(report: Mapping[str, Any]) -> str:
     """Tables in plain text, below what no reader of the p-values may miss."""
     counts = report["counts"]
     lines = [*(f"!! {each}" for each in report["banner"]), *([""] if report["banner"] else [])]
-    lines += [f"{counts['suspects']:,} suspect documents, {counts['held_out']:,} held-out ones", ""]
+    lines += [f"{counted(counts['suspects'], 'suspect document')}, {counted(counts['held_out'], 'held-out one')}", ""]
     body = []
     for row in report["rows"]:
         mark = " SHIFT" if row["shift_found"] else ""

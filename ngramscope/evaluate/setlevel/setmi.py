@@ -31,7 +31,7 @@ from ngramscope.evaluate.setlevel.documents import SetScores
 from ngramscope.evaluate.setlevel.grouping import numbers_of
 from ngramscope.evaluate.setlevel.measure import FOLDS, LEAST, parts, permutation_p
 from ngramscope.progress import Step
-from ngramscope.sizes import counted
+from ngramscope.sizes import counted, format_reasons
 
 __all__ = ["SETMI_VERSION", "SetMiOptions", "setmi"]
 
@@ -305,8 +305,7 @@ def _warnings(
             "texts; give ngramscope blind the sets as --group-key"
         )
     if counts["left_out"]:
-        listed = ", ".join(f"{count:,} {reason}" for reason, count in counts["left_out"].items())
-        found.append(f"documents that are in no set: {listed}")
+        found.append(f"documents that are in no set: {format_reasons(counts['left_out'])}")
     if any(row["reason"] == f"fewer_than_{LEAST}_sets" for row in rows):
         found.append(
             f"no set-level number from fewer than {LEAST} sets of a class; here {counts['sets']['members']} of members, "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ngramscope.evaluate.plain import difference, number, p_value, table
+from ngramscope.sizes import counted
 
 __all__ = ["to_text"]
 
@@ -21,8 +22,8 @@ def to_text(report: Mapping[str, Any]) -> str:
     counts, rows = report["counts"], report["rows"]
     size = counts["documents_a_set"]
     lines = [
-        f"{counts['sets']['members']:,} sets of members, {counts['sets']['nonmembers']:,} of non-members; "
-        f"{counts['in_sets']:,} documents, {size['least']} to {size['most']} a set (median {size['median']:g})",
+        f"{counted(counts['sets']['members'], 'set')} of members, {counts['sets']['nonmembers']:,} of non-members; "
+        f"{counted(counts['in_sets'], 'document')}, {size['least']} to {size['most']} a set (median {size['median']:g})",
         "",
     ]
     body = []

@@ -16,6 +16,7 @@ from ngramscope.errors import InputError, UsageError
 from ngramscope.evaluate.auc import Floats
 from ngramscope.evaluate.setlevel.grouping import set_names
 from ngramscope.evaluate.transfer import share
+from ngramscope.sizes import format_reasons
 
 __all__ = ["UNLEARNING_VERSION", "UnlearningOptions", "unlearning"]
 
@@ -105,7 +106,7 @@ def unlearning(
         names = [each or "no value" for each in set_names(table, options.group_by)[0]]
     rows = np.flatnonzero(usable)
     if not len(rows):
-        raise InputError(f"no chunk has a score below 0 by both models ({dict(left_out)})")
+        raise InputError(f"no chunk has a score below 0 by both models ({format_reasons(left_out)})")
     chunks = [
         {
             "id": ids[row], "group": names[row], "label": None if np.isnan(table.labels[row]) else int(table.labels[row]),

@@ -7,6 +7,7 @@ from typing import Any
 
 from ngramscope.evaluate.plain import share, table
 from ngramscope.evaluate.setlevel.unlearning import ALIKE, LESS, MORE
+from ngramscope.sizes import counted
 
 __all__ = ["to_text"]
 
@@ -15,7 +16,8 @@ def to_text(report: Mapping[str, Any], top: int = 20) -> str:
     """Tables in plain text; of the chunks the `top` that have changed least."""
     counts, settings = report["counts"], report["settings"]
     lines = [
-        f"{counts['compared']:,} chunks; {settings['attack']} of {settings['after']} over that of {settings['before']}",
+        f"{counted(counts['compared'], 'chunk')}; {settings['attack']} of {settings['after']} over that of "
+        f"{settings['before']}",
         "",
         *table(
             ["group", "label", "chunks", "median ratio", "less likely", "more likely", "alike", "changed"],

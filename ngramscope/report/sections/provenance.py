@@ -24,7 +24,9 @@ def provenance(view: View) -> Section:
         "score table": None if results.scores is None else results.scores.header,
         "score store": None if results.store is None else results.store.header,
         "validation": results.validation,
-        "sets of documents": results.set_level,
+        "sets of documents": results.setmi,
+        "suspect data sets": results.dataset_inference,
+        "jumps at the cutoff": results.rdd,
         "candidate set": results.header,
     }
     known = {name: each for name, each in headers.items() if each}

@@ -1,4 +1,4 @@
-"""Sets of documents instead of single ones; jumps at a cutoff."""
+"""Sets of documents instead of single ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ngramscope.report.registry import section
 from ngramscope.report.view import View
 from ngramscope.report.words import because, counted
 
-__all__ = ["discontinuity", "set_level"]
+__all__ = ["set_level"]
 
 _CURVES = {
     "documents_a_set": ("documents a set", True),
@@ -25,9 +25,9 @@ _LINES = 6
 @section("set-level", "Whole sets of documents", place=130)
 def set_level(view: View) -> Section:
     """Set-MI: AUCs of sets, and curves over their size, purity and length."""
-    report = view.results.set_level
+    report = view.results.setmi
     if report is None:
-        return Section(missing="Sets of documents were not evaluated (ngramscope set-mi).")
+        return Section(missing="Sets of documents were not evaluated (the table [setmi] of a study, or ngramscope setmi).")
     sets = report["counts"]["sets"]
     by = report["settings"]["group_by"]
     lead = [
@@ -91,20 +91,3 @@ def _table(view: View, rows: list[Any]) -> Table:
         "note",
     )
     return Table(view.named("set-level"), "Attacks on whole sets.", columns, cells)
-
-
-@section("discontinuity", "Jumps at the cutoff", place=135)
-def discontinuity(view: View) -> Section | None:
-    """Regression discontinuity at the model's cutoff; nothing if it was not asked for."""
-    report = view.results.discontinuity
-    if report is None:
-        return None
-    cells = []
-    for row in report["rows"]:
-        at = row["at_cutoff"]
-        ends = None if at.get("interval") is None else tuple(at["interval"])
-        cells.append([row["kind"], row["name"], row.get("model") or "", Number.of(at["jump"], ends), at["p"], at.get("p_holm"),
-                      because(at["reason"])])  # fmt: skip
-    columns = heads("kind", "what", "model", "jump:difference", "p:p", "p (Holm):p", "note")
-    lead = [f"{each[0].upper()}{each[1:]}." for each in report["warnings"][:5]]
-    return Section(lead, [Table(view.named("discontinuity"), "Jumps at the cutoff.", columns, cells)])
