@@ -35,7 +35,7 @@ from ngramscope.corpus.remote import is_remote, public_name
 from ngramscope.errors import InputError, MissingExtraError, ResourceError, UsageError
 from ngramscope.index.options import BuildOptions, MergeOptions
 
-__all__ = ["build", "cluster"]
+__all__ = ["build", "cancel", "cluster"]
 
 Show = Callable[[_core.Progress], None]
 
@@ -47,6 +47,8 @@ _TICK = 0.2
 """Seconds between two looks at the tasks."""
 _ENDING = 1.5
 """Seconds that cancelled tasks are given to end."""
+_SETTLE = 0.3
+"""Seconds that tasks are given to come to a worker, before they are cancelled."""
 _REPORT_EVERY = 1.0
 _MIN_MEMORY = 64 << 20
 _OBJECT_STORE = 80 << 20  # of a local cluster: only names and counts go through it, and Ray wants 75 MiB
@@ -242,8 +244,7 @@ class _Build:
                         finished(ref, results[ref])
                 self._tell(began)
         except BaseException as error:
-            for ref in pending:
-                self._ray.cancel(ref, force=True)
+            cancel(self._ray, pending)
             # One that still writes would bring the scratch folder back.
             if pending:
                 self._ray.wait(pending, num_returns=len(pending), timeout=_ENDING)
@@ -310,6 +311,14 @@ def _room(ray: Any, options: BuildOptions) -> tuple[int, int, int | None]:
     if memory is None and beside > 1:
         memory = max(_MIN_MEMORY, int(min(node.get("memory", 0) for node in nodes)) // beside)
     return threads, sum(each // threads for each in cpus), memory
+
+
+def cancel(ray: Any, tasks: Sequence[Any]) -> None:
+    """End tasks; a moment later, since Ray ends this process too if it is just then handing one of them to a worker."""
+    if tasks:
+        time.sleep(_SETTLE)
+    for task in tasks:
+        ray.cancel(task, force=True)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ngramscope.distributed.ray import cluster
+from ngramscope.distributed.ray import cancel, cluster
 from ngramscope.errors import MissingExtraError, ResourceError
 from ngramscope.models.workers import Job
 
@@ -25,12 +25,12 @@ class _Tasks:
         self._ray = ray
         cards = 1 if ray.cluster_resources().get("GPU", 0) else 0
         start = ray.remote(num_cpus=1, num_gpus=cards, max_retries=0)(_work)
-        self._tasks = [start.remote(str(Path.cwd()), function, arguments) for function, arguments in jobs]
+        self._tasks: list[Any] = [start.remote(str(Path.cwd()), function, arguments) for function, arguments in jobs]
 
     def check(self) -> bool:
         """See `Helpers.check`."""
         done, pending = self._ray.wait(self._tasks, num_returns=len(self._tasks), timeout=0) if self._tasks else ([], [])
-        exceptions = self._ray.exceptions
+        self._tasks, exceptions = pending, self._ray.exceptions
         for task in done:
             try:
                 self._ray.get(task)
@@ -41,7 +41,6 @@ class _Tasks:
                 raise ResourceError(
                     f"--engine ray: a task died ({first}); what was finished is kept, and the same command goes on"
                 ) from error
-        self._tasks = pending
         return not pending
 
     def wait(self, tell: Callable[[], object]) -> None:
@@ -52,8 +51,7 @@ class _Tasks:
 
     def stop(self) -> None:
         """See `Helpers.stop`."""
-        for task in self._tasks:
-            self._ray.cancel(task, force=True)
+        cancel(self._ray, self._tasks)
 
 
 def _work(folder: str, function: Callable[..., object], arguments: tuple[Any, ...]) -> None:
