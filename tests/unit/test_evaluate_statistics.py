@@ -309,7 +309,8 @@ def test_holm_leaves_out_what_was_not_tested() -> None:
 
 
 def test_holm_is_that_of_statsmodels() -> None:
-    multipletests = pytest.importorskip("statsmodels.stats.multitest").multipletests
+    from statsmodels.stats.multitest import multipletests
+
     p = np.random.default_rng(0).random(9) ** 3
     ours = adjust([Comparison(0.0, 0.0, 0.0, float(each)) for each in p])
     assert [each.p_holm for each in ours] == pytest.approx(multipletests(p, method="holm")[1].tolist())
