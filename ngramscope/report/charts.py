@@ -108,7 +108,7 @@ def save_chart(chart: Chart, folder: Path, formats: Sequence[str]) -> str:
     for kind in formats:
         path = folder / f"{chart.name}.{kind}"
         if kind == "svg":
-            write_whole(path, drawn)
+            write_whole(path, html.on_white(drawn))
             continue
         metadata = {"CreationDate": None} if kind == "pdf" else None
         with mpl.rc_context({"pdf.fonttype": 42}), warnings.catch_warnings():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CANDIDATES", "INK", "REFERENCE", "TAG", "drawing", "figure_svg", "inline", "page", "table"]
+__all__ = ["CANDIDATES", "INK", "REFERENCE", "TAG", "drawing", "figure_svg", "inline", "on_white", "page", "table"]
 
 CANDIDATES, REFERENCE = "#d9722e", "#3f83c8"
 """Colours of two sides; they differ in hue and in lightness, and stand out on white and on black."""
@@ -87,6 +87,11 @@ def drawing(figure: Figure, *, name: str) -> str:
         warnings.simplefilter("ignore")  # letters that the font lacks: readers have other fonts
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return stream.getvalue()
+
+
+def on_white(drawn: str) -> str:
+    """A drawing that can be read on a dark page too: that of a page has none behind it, and takes on its colours."""
+    return re.sub(r"<svg[^>]*>", r'\g<0>\n <rect width="100%" height="100%" fill="#ffffff"/>', drawn, count=1)
 
 
 def inline(drawn: str, *, alt: str, name: str) -> str:

@@ -263,6 +263,12 @@ def test_tables_as_csv_and_latex(place: Path, page: Page) -> None:
     assert "5 \\% FPR" in latex
 
 
+def test_a_figure_s_file_can_be_read_on_a_dark_page(place: Path, page: Page) -> None:
+    for file in (place / "report-files" / "figures").glob("*.svg"):
+        assert re.search(r'<svg[^>]*>\s*<rect width="100%" height="100%" fill="#ffffff"/>', file.read_text())
+    assert 'height="100%" fill="#ffffff"' not in page.source
+
+
 def test_figures_are_tagged_by_attack_and_described(page: Page) -> None:
     figures = re.findall(r"<figure.*?</figure>", page.source, flags=re.DOTALL)
     assert all(re.search(r'role="img" aria-label="[^"]{20,}"', each) for each in figures)
