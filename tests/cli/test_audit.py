@@ -59,6 +59,7 @@ def test_without_a_model_to_a_report_and_again(here: Path, capsys: pytest.Captur
     assert lines[-1] == "wrote free/report.html"
     first = page.read_bytes()
     assert b"<html" in first
+    assert b"overlap of 3-grams: non-members, 30 documents, reference, 30 documents" in first
     page.unlink()
     assert program(["report", "free"]) == 0
     assert page.exists()

@@ -62,10 +62,14 @@ def _measured(view: View) -> dict[int, list[Curve]]:
             found[n] = [each for name, colour, values in curves for each in _histogram(name, colour, values)]
     for quantity in (view.results.validation or {}).get("quantities", ()):
         n, bins = quantity["n"], quantity["histogram"]
-        if n is not None and bins and quantity["reference"]["n"]:
-            total = quantity["reference"]["n"]
-            heights = np.array(bins["reference"]) / total / np.diff(bins["edges"])
-            found.setdefault(n, []).append(("reference", REFERENCE, heights.tolist(), bins["edges"], total))
+        if n is None or not bins:
+            continue
+        # Lengths that only the validation looked at have no members' curve.
+        sides = [] if n in found else [("candidates", "non-members", NONMEMBERS)]
+        for side, name, colour in (*sides, ("reference", "reference", REFERENCE)):
+            if total := quantity[side]["n"]:
+                heights = np.array(bins[side]) / total / np.diff(bins["edges"])
+                found.setdefault(n, []).append((name, colour, heights.tolist(), bins["edges"], total))
     return {n: curves for n, curves in found.items() if curves}
 
 
