@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ngramscope.attacks.table import ScoreTable
 from ngramscope.errors import InputError, UsageError
 from ngramscope.models.load import ModelOptions
 from ngramscope.study import ModelPart, SetPart, Study, load_study, run_study
 from ngramscope.study.cache import Done, Task, computed, locked
 from ngramscope.study.plan import Plan
 from ngramscope.study.reading import STUDY_FILE, study_toml
-from ngramscope.study.toml import to_toml
+from ngramscope.study.toml import read_toml, to_toml
 from tests.conftest import ROOT, WORDS, write_jsonl
 
 QUICK = """
@@ -363,6 +364,30 @@ def test_published_values_are_found_in_the_released_results(papers: Any, shared:
     assert values[(*github, "zlib")] == pytest.approx(0.872, abs=0.001)
     table = {row[:3]: row[3] for row in papers.published(papers.entries()["shi-table-1-pythia"], shared / "data")}
     assert table["WikiMIA_length32", "pythia-2.8b", "min-k++"] == pytest.approx(0.64)
+
+
+PAPERS = [each["name"] for each in read_toml(ROOT / "benchmarks" / "paper_tables.toml").data["studies"]]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_study_of_the_papers_runs_with_stand_ins(name: str, papers: Any, place: Path, tmp_path: Path) -> None:
+    """Its first set, what that is compared with, and a model of each role."""
+    texts = [(row, label) for label in (1, 0) for row in documents(20, 10 + label)]
+    rows = [{**row, "label": label, "neighbors": [row["text"].upper()]} for row, label in texts]
+    candidates = write_jsonl(tmp_path / "candidates.jsonl", rows)
+    described = papers.stand_in(papers.entries()[name], str(candidates), str(place / "models" / "target"))
+    first, *others = described["sets"]
+    beside = [each for each in others if each["name"] in (first.get("against"), first.get("modified"))]
+    described["sets"] = [first, *({k: v for k, v in each.items() if k not in ("against", "modified")} for each in beside)]
+    roles = {each["role"]: {**each, "threads": 1} for each in reversed(described["models"])}
+    described["models"] = list(roles.values())
+    described["evaluation"] = {**described.get("evaluation", {}), "bootstrap": 0, "permutations": 0}
+    (tmp_path / "stand-in.toml").write_text(to_toml(described))
+    study = load_study(tmp_path / "stand-in.toml")
+    run_study(study, tmp_path / "out", report=False)
+    scores = ScoreTable.open(tmp_path / "out" / first["name"] / "attacks" / "scores.parquet")
+    computed_attacks = {each.attack.partition("(")[0].partition(".")[0].partition("@")[0] for each in scores.columns}
+    assert computed_attacks >= set(study.attacks.names)
 
 
 def test_a_study_of_a_paper_runs_with_stand_ins(papers: Any, place: Path, tmp_path: Path) -> None:

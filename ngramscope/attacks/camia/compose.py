@@ -57,10 +57,14 @@ def leaked_directions(values: Floats, labels: Floats) -> NDArray[np.int64]:
     """
     found = np.ones(len(SIGNALS), dtype=np.int64)
     for start in range(0, len(SIGNALS), 3):
-        of_members, of_others = (values[labels == label, start : start + 3] for label in (1, 0))
-        if of_members.size and of_others.size and np.nanmean(of_members) > np.nanmean(of_others):
+        of_members, of_others = (_known(values[labels == label, start : start + 3]) for label in (1, 0))
+        if of_members.size and of_others.size and of_members.mean() > of_others.mean():
             found[start : start + 3] = -1
     return found
+
+
+def _known(values: Floats) -> Floats:
+    return values[~np.isnan(values)]
 
 
 def splits_of(attack_name: str, inputs: Inputs, share: float, splits: int, procedure: str) -> Iterator[tuple[str, Mask]]:
