@@ -31,7 +31,7 @@ class SetResults:
     validation
         Report of ``ngramscope validate``.
     set_level, discontinuity
-        Reports of ``ngramscope set-mi`` and ``ngramscope rdd``.
+        Reports of ``ngramscope setmi`` and ``ngramscope rdd``.
     header
         Header of the candidate set.
     candidates

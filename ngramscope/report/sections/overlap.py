@@ -18,6 +18,7 @@ from ngramscope.report.view import View
 __all__ = ["overlap"]
 
 _MOST = 4
+_DASHES = {MEMBERS: "-", NONMEMBERS: "--", REFERENCE: ":"}
 
 Curve = tuple[str, str, Sequence[float], Sequence[float], int]
 
@@ -62,10 +63,14 @@ def _measured(view: View) -> dict[int, list[Curve]]:
             found[n] = [each for name, colour, values in curves for each in _histogram(name, colour, values)]
     for quantity in (view.results.validation or {}).get("quantities", ()):
         n, bins = quantity["n"], quantity["histogram"]
-        if n is not None and bins and quantity["reference"]["n"]:
-            total = quantity["reference"]["n"]
-            heights = np.array(bins["reference"]) / total / np.diff(bins["edges"])
-            found.setdefault(n, []).append(("reference", REFERENCE, heights.tolist(), bins["edges"], total))
+        if n is None or not bins:
+            continue
+        # Where the scores tell nothing of this length, the validation tells of the non-members.
+        sides = [] if found.get(n) else [("non-members", NONMEMBERS, "candidates")]
+        for name, colour, side in [*sides, ("reference", REFERENCE, "reference")]:
+            if total := quantity[side]["n"]:
+                heights = np.array(bins[side]) / total / np.diff(bins["edges"])
+                found.setdefault(n, []).append((name, colour, heights.tolist(), bins["edges"], total))
     return {n: curves for n, curves in found.items() if curves}
 
 
@@ -86,7 +91,8 @@ def _histogram(name: str, colour: str, values: Any) -> Iterator[Curve]:
 
 def _chart(view: View, n: int, curves: list[Curve]) -> Chart:
     figure, axes = axes_of(xlabel=f"overlap: share of the document's {n}-grams that the corpus has", ylabel="density")
-    for (name, colour, heights, edges, total), line in zip(curves, ("-", "--", ":"), strict=False):
+    for name, colour, heights, edges, total in curves:
+        line = _DASHES[colour]
         axes.stairs(heights, edges, fill=True, color=colour, alpha=0.15)
         axes.stairs(heights, edges, color=colour, linewidth=1.5, linestyle=line, label=f"{name} ({total:,})")
     axes.set_xlim(0, 1)
