@@ -394,9 +394,10 @@ def test_that_there_is_no_attack_is_said_once() -> None:
 
 def test_ceiling_and_overlap_alone_look_different(whole: SetResults) -> None:
     view = View(whole, looks({row["attack"] for row in (whole.evaluation or {})["rows"]}))
-    parts = [each for each in auc_by_overlap(view).parts if isinstance(each, Chart)]
+    section = auc_by_overlap(view)
+    assert section is not None
     seen = 0
-    for part in parts:
+    for part in [each for each in section.parts if isinstance(each, Chart)]:
         for axes in part.figure.axes:
             styles = {line.get_label(): (line.get_linestyle(), line.get_marker()) for line in axes.get_lines()}
             if {"ceiling", "overlap"} <= set(styles):
