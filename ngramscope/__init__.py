@@ -10,7 +10,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ngramscope._core import FORMAT_VERSION, Progress, __version__
+try:
+    from ngramscope._core import FORMAT_VERSION, Progress, __version__
+except ModuleNotFoundError as error:
+    if error.name != "ngramscope._core":
+        raise
+    raise ImportError(
+        f"{__path__[0]} has no compiled core: in a clone `make build` compiles it; "
+        "an installed ngramscope is found from any other folder",
+        name=error.name,
+    ) from None
 from ngramscope.errors import (
     IndexFormatError,
     InputError,

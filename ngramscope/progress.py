@@ -98,13 +98,15 @@ def describe(step: Progress | Step) -> str:
     parts = [_PHASES.get(step.phase, step.phase)]
     if step.passes > 1:
         parts[0] += f" (pass {step.pass_number} of {step.passes})"
+    elif step.pass_number > 1:
+        # How many there will be is not known.
+        parts[0] += f" (pass {step.pass_number})"
     if step.bytes_total:
         share = min(1.0, step.bytes_done / step.bytes_total)
         parts.append(f"{share:4.0%} of {format_size(step.bytes_total)}")
     else:
         share = 0.0
-        # Of steps that are counted, not their bytes.
-        if step.bytes_done or (step.pass_number == step.passes == 1 and not step.documents):
+        if step.bytes_done:
             parts.append(format_size(step.bytes_done))
     if step.documents:
         parts.append(counted(step.documents, "document"))

@@ -95,9 +95,10 @@ class Inputs:
         """
         found = [each for each in self.store.find(kind, model=self.model) if each.role != "reference"]
         if not found:
+            placebo = any(each.role == "placebo" for each in self.store.passes if each.model == self.model)
             raise MissingPassError(
-                f"{self.store.path}: no {kind} pass of {self.model}; make it with "
-                f"ngramscope score SET --model MODEL --pass {kind} --out {self.store.path}"
+                f"{self.store.path}: no {kind} pass of {self.model}; make it with ngramscope score SET --model MODEL "
+                f"{'--as placebo ' if placebo else ''}--pass {kind} --out {self.store.path}"
             )
         if len(found) > 1:
             names = ", ".join(each.path.name for each in found)

@@ -140,7 +140,7 @@ def _say(console: Console, header: Mapping[str, Any], out: str, columns: int, ca
     for model, rows in header["loss_tail"].items():
         # With few members several rates have one threshold.
         for said in dict.fromkeys(
-            f"loss tail of {model}: {row['tnr']:.1%} of {counted(row['nonmembers'], 'non-member')} beyond "
+            f"loss tail of {model}: {row['tnr']:.1%} of {counted(row['nonmembers'], 'non-member')} have a loss beyond that of "
             f"{1 - row['attained_fnr']:.1%} of {counted(row['members'], 'member')}"
             for row in rows
         ):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,10 @@ from ngramscope.errors import UsageError
 from ngramscope.evaluate import missing, tpr
 from ngramscope.evaluate.options import THRESHOLDS, EvaluationOptions
 from ngramscope.sets.covariates import MEMBER_OVERLAPS
+from ngramscope.sizes import counted
+
+if TYPE_CHECKING:
+    from ngramscope.evaluate.report import Report
 
 __all__ = ["command"]
 
@@ -203,6 +208,21 @@ def command(
         else:
             console.clear()
             click.echo(to_text(report))
-            for warning in report.warnings:
+            for warning in [*report.warnings, *_costly(report)]:
                 console.warn(warning)
     return 0
+
+
+def _costly(report: Report) -> Iterator[str]:
+    """Of attacks that take most documents from all others: the one with the fewest scores, and what to do about it."""
+    counts = report.counts
+    if report.header["settings"]["missing"] != "complete" or counts["left_out"] <= counts["used"]:
+        return
+    known = [row for row in report.rows if row.reason is None and row.undefined]
+    if known:
+        worst = max(known, key=lambda row: sum(row.undefined.values()))
+        yield (
+            f"most documents are left out: {worst.attack} @ {worst.model} has no score for "
+            f"{counted(sum(worst.undefined.values()), 'document')}; --missing per-attack evaluates every attack on the "
+            "documents that it has scores for, --attack takes only the attacks that it names"
+        )

@@ -27,7 +27,7 @@ def verdict_html(view: View) -> str:
     verdict = _verdict(view)
     head, colour = _headline(view)
     sentences = [] if verdict is None else list(verdict["sentences"])
-    if not view.rows:
+    if verdict is None and not view.rows:
         sentences.append("No attack was evaluated on this set.")
     body = "".join(f"<p>{escape(each)}</p>" for each in sentences)
     numbers = "".join(

@@ -133,6 +133,15 @@ def test_asked_for_by_name_nothing_is_skipped(store: ScoreStore) -> None:
         run_attacks(store, ["dc-pdd"])
 
 
+def test_what_is_missing_is_said_for_the_role_that_the_model_has(store: ScoreStore) -> None:
+    reasons = {each["reason"] for each in run_attacks(store).header["skipped"] if each["attack"] == "lowercase"}
+    assert reasons == {
+        f"{store.path}: no lowercase pass of {model}; make it with ngramscope score SET --model MODEL {role}--pass lowercase "
+        f"--out {store.path}"
+        for model, role in (("target-model", ""), ("placebo-model", "--as placebo "))
+    }
+
+
 def test_an_option_takes_the_place_of_the_sweep(store: ScoreStore) -> None:
     table = run_attacks(store, ["min-k"], options={"min-k": {"k": 0.3}})
     assert [each.attack for each in table.columns] == ["min-k(k=0.3)"] * 2

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from ngramscope.cli._run import run
 from ngramscope.cli.evaluate import command
 from ngramscope.errors import InputError, UsageError
 from ngramscope.evaluate.bootstrap import percentiles
@@ -384,6 +385,21 @@ def test_documents_without_a_label_and_without_scores_are_counted() -> None:
     assert (report.row("loss").undefined, report.row("zlib").undefined) == ({"not-finite": 1}, {"infinite": 1})
     own = evaluate(table, EvaluationOptions(bootstrap=0, missing="per-attack"))
     assert (own.row("loss").n1, own.row("zlib").n1) == (2, 2)
+
+
+def test_an_attack_that_takes_most_documents_from_the_others_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["label,loss,surp", *(f"{number % 2},{number},{number if number < 14 else 'nan'}" for number in range(40))]
+    scores = tmp_path / "scores.csv"
+    scores.write_text("\n".join(lines) + "\n")
+    quick = ["evaluate", str(scores), "--bootstrap", "0"]
+    assert run(quick) == 0
+    said = capsys.readouterr().err
+    assert "26 documents without a score of some attack" in said
+    assert "most documents are left out: surp @ model has no score for 26 documents; --missing per-attack" in said
+    assert run([*quick, "--missing", "per-attack"]) == run([*quick, "--attack", "loss"]) == 0
+    assert "most documents are left out" not in capsys.readouterr().err
 
 
 def test_files_hold_the_same_numbers(tmp_path: Path) -> None:

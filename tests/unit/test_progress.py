@@ -27,6 +27,13 @@ def test_a_line_says_how_far_how_fast_how_full_and_how_long() -> None:
     assert "left" not in describe(step(bytes_total=0))
 
 
+def test_what_is_not_counted_is_not_said() -> None:
+    nothing = {"phase": "blind", "documents": 0, "bytes_done": 0, "bytes_total": 0, "ngrams": 0, "fill": None}
+    assert describe(step(**nothing)) == "fitting blind baselines"
+    assert describe(step(**nothing, pass_number=3)) == "fitting blind baselines (pass 3)"
+    assert describe(step(**nothing, pass_number=3, passes=90)) == "fitting blind baselines (pass 3 of 90)"
+
+
 def test_a_log_gets_plain_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 1.0, 11.0, 12.0, 22.0])
     monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))

@@ -22,13 +22,18 @@ from ngramscope.attacks.camia.features import SIGNALS
 from ngramscope.attacks.camia.learned import weights
 from ngramscope.attacks.table import ScoreColumn, ScoreTable
 from ngramscope.errors import UsageError
+from ngramscope.evaluate.evidence import NOTHING
 from ngramscope.report.explorer import merged
 from ngramscope.report.looks import COLOURS, family, looks
-from ngramscope.report.parts import Number, text_of
+from ngramscope.report.parts import Chart, Number, text_of
 from ngramscope.report.results import SetResults, StudyResults
+from ngramscope.report.sections.auc_by_overlap import auc_by_overlap
+from ngramscope.report.sections.overlap import _measured
 from ngramscope.report.sections.positions import by_position
 from ngramscope.report.sections.references import reference_of
 from ngramscope.report.sections.roc import mean_rate
+from ngramscope.report.verdict import verdict_html
+from ngramscope.report.view import View
 from ngramscope.report.write import write_report
 from ngramscope.sets.base import Candidate
 from tests.studies import candidates, full_set, random_scores, random_set, write_set
@@ -374,6 +379,39 @@ def test_a_study_without_models(tmp_path: Path) -> None:
     assert "3 members, 4 non-members" in page.text
     assert "<figure" not in page.source
     assert not HOLES.search(page.text)
+
+
+def test_what_is_only_known_from_the_validation_shows_both_sides() -> None:
+    counts = {"candidates": [3, 1], "reference": [1, 1]}
+    quantities = [
+        {"n": 7, "histogram": {"edges": [0.0, 0.5, 1.0], **counts}, "candidates": {"n": 4}, "reference": {"n": 2}},
+        {"n": 13, "histogram": {"edges": [0.0, 0.5, 1.0], **counts}, "candidates": {"n": 0}, "reference": {"n": 2}},
+        {"n": None, "histogram": {"edges": [0.0, 9.0], "candidates": [4], "reference": [2]}},
+    ]
+    view = View(SetResults(name="only a set", validation={"quantities": quantities}), {})
+    shown = {n: [(name, heights, total) for name, _, heights, _, total in curves] for n, curves in _measured(view).items()}
+    assert shown == {7: [("non-members", [1.5, 0.5], 4), ("reference", [1.0, 1.0], 2)], 13: [("reference", [1.0, 1.0], 2)]}
+
+
+def test_that_there_is_no_attack_is_said_once() -> None:
+    sentence = "No attack has an AUC, so nothing is known of membership."
+    verdict = {"code": NOTHING, "because": "no_attack", "sentences": [sentence]}
+    said = verdict_html(View(SetResults(name="only texts", evaluation={"verdict": verdict}), {}))
+    assert re.findall(r"<p>(.*?)</p>", said) == [sentence]
+
+
+def test_ceiling_and_overlap_alone_look_different(whole: SetResults) -> None:
+    view = View(whole, looks({row["attack"] for row in (whole.evaluation or {})["rows"]}))
+    section = auc_by_overlap(view)
+    assert section is not None
+    seen = 0
+    for part in [each for each in section.parts if isinstance(each, Chart)]:
+        for axes in part.figure.axes:
+            styles = {line.get_label(): (line.get_linestyle(), line.get_marker()) for line in axes.get_lines()}
+            if {"ceiling", "overlap"} <= set(styles):
+                assert styles["ceiling"] != styles["overlap"]
+                seen += 1
+    assert seen == 4  # two curves, adjusted, strata
 
 
 def test_a_series_of_sets_and_steps(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _TITLES = {
 }
 _DASHES = {"target": "-", "placebo": "--", BLIND: ":"}
 _ALONE = "-."  # overlap alone, beside the ceiling
+_POINTS = "_", "x"  # of the ceiling, and of overlap alone, where there are no lines
 _BANDS = 4
 
 
@@ -172,7 +173,7 @@ def _before_after(view: View, n: int, known: list[Any]) -> Chart:
         every = [(0, first["raw"], first["raw_interval"])]
         every += [(1 + kinds.index(kind), row["auc"], row["interval"]) for kind, row in found.items()]
         at = [place + 0.09 * (number - (len(known) - 1) / 2) for place, _, _ in every]
-        colour, marker = (looks.BLIND, "_") if role == BLIND else view.style(attack)
+        colour, marker = (looks.BLIND, _POINTS[attack == OVERLAP_ALONE]) if role == BLIND else view.style(attack)
         low, high = spans([each[2] for each in every])
         axes.vlines(at, low, high, color=colour, linewidth=1.2)
         (line,) = axes.plot(at, [each[1] for each in every], marker, color=colour, markersize=5, label=attack)
@@ -195,9 +196,9 @@ def _strata(view: View, part: Any) -> Iterator[Chart | Table]:
     for number, ((attack, _, role), mine, (colour, marker)) in enumerate(lines):
         there = [row for row in mine if row["auc"] is not None]
         at = [names.index(row["stratum"]) + 0.09 * (number - (len(lines) - 1) / 2) for row in there]
+        marker = _POINTS[attack == OVERLAP_ALONE] if role == BLIND else marker
         axes.vlines(at, *spans([row["interval"] for row in there]), color=colour, linewidth=1.2)
-        (line,) = axes.plot(at, [row["auc"] for row in there], marker if role != BLIND else "_", color=colour, markersize=5,
-                            label=attack)  # fmt: skip
+        (line,) = axes.plot(at, [row["auc"] for row in there], marker, color=colour, markersize=5, label=attack)
         tag(line, view.number(attack))
     axes.set_xticks(range(len(names)), [short_range(each) for each in names], rotation=30, ha="right", rotation_mode="anchor")
     axes.set_xlim(-0.5, len(names) - 0.5)

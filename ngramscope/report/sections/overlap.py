@@ -18,6 +18,7 @@ from ngramscope.report.view import View
 __all__ = ["overlap"]
 
 _MOST = 4
+_DASHES = {MEMBERS: "-", NONMEMBERS: "--", REFERENCE: ":"}
 
 Curve = tuple[str, str, Sequence[float], Sequence[float], int]
 
@@ -64,9 +65,9 @@ def _measured(view: View) -> dict[int, list[Curve]]:
         n, bins = quantity["n"], quantity["histogram"]
         if n is None or not bins:
             continue
-        # Lengths that only the validation looked at have no members' curve.
-        sides = [] if n in found else [("candidates", "non-members", NONMEMBERS)]
-        for side, name, colour in (*sides, ("reference", "reference", REFERENCE)):
+        # Where the scores tell nothing of this length, the validation tells of the non-members.
+        sides = [] if found.get(n) else [("non-members", NONMEMBERS, "candidates")]
+        for name, colour, side in [*sides, ("reference", REFERENCE, "reference")]:
             if total := quantity[side]["n"]:
                 heights = np.array(bins[side]) / total / np.diff(bins["edges"])
                 found.setdefault(n, []).append((name, colour, heights.tolist(), bins["edges"], total))
@@ -90,7 +91,8 @@ def _histogram(name: str, colour: str, values: Any) -> Iterator[Curve]:
 
 def _chart(view: View, n: int, curves: list[Curve]) -> Chart:
     figure, axes = axes_of(xlabel=f"overlap: share of the document's {n}-grams that the corpus has", ylabel="density")
-    for (name, colour, heights, edges, total), line in zip(curves, ("-", "--", ":"), strict=False):
+    for name, colour, heights, edges, total in curves:
+        line = _DASHES[colour]
         axes.stairs(heights, edges, fill=True, color=colour, alpha=0.15)
         axes.stairs(heights, edges, color=colour, linewidth=1.5, linestyle=line, label=f"{name} ({total:,})")
     axes.set_xlim(0, 1)

@@ -26,8 +26,11 @@ def pairs(view: View) -> Section:
     rows = view.evaluation.get("pairs", ())
     if not rows:
         several = len([row for row in view.rows if row["role"] == "target" and row["auc"] is not None]) > 1
-        return Section(missing="Pairs of attacks were not compared (evaluate --pairs)." if several
-                       else "There is only one attack, so there are no pairs to compare.")  # fmt: skip
+        return Section(
+            missing="Pairs of attacks were not compared (evaluate --pairs, or in study.toml pairs = true under [evaluation])."
+            if several
+            else "There is only one attack, so there are no pairs to compare."
+        )
     rate = 100 * rows[0]["at_fpr"]
     charts = [each for model in view.targets for each in _charts(view, model, rows)]
     lead = [
