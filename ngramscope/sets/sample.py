@@ -182,7 +182,10 @@ def sample(
             total=options.total,
         )
         if quotas.short and not options.allow_fewer:
-            raise InputError(f"{quotas.complaint()}; {_why(counts)}. Ask for fewer, or take what there is with --allow-fewer")
+            raise InputError(
+                f"{quotas.complaint()}; {_why(counts)}. Ask for fewer, or take what there is with --allow-fewer (in a study: "
+                "allow_fewer = true)"
+            )
         rows = stay[quotas.take(survey.draw[stay])]
         taken: Counter[str] = Counter(side(int(each)) for each in survey.member[rows])
         for name, each in counts.items():
