@@ -254,8 +254,9 @@ def _described(
         models=_models(models),
         scoring=ScoringPart(encode=EncodeOptions(max_tokens=models["max_tokens"])),
         attacks=AttackPart(**attacks, seed=seed),
-        # Of so many attacks one may lack scores of nearly all texts, which is no reason to leave these out for all.
-        evaluation=EvaluationOptions(seed=seed, missing="per-attack"),
+        # Of so many attacks one may lack scores of nearly all texts, which is no reason to leave these out for all. And of all
+        # attacks there are thousands of pairs.
+        evaluation=EvaluationOptions(seed=seed, missing="per-attack", pairs=bool(attacks["names"])),
         further=whole_sets,
     )
 

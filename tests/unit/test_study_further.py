@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ngramscope.attacks.table import ScoreTable
+from ngramscope.cli._run import run
 from ngramscope.errors import InputError, UsageError
 from ngramscope.evaluate.discontinuity.run import RddOptions, rdd
 from ngramscope.evaluate.setlevel.dataset_inference import InferenceOptions, dataset_inference
@@ -159,3 +160,15 @@ def test_without_a_model_there_is_nothing_to_look_at(place: Path) -> None:
     study = load_study(place / "small.toml")
     with pytest.raises(UsageError, match=r"\[setmi\] looks at scores of models"):
         replace(study, models=())
+
+
+def test_the_command_line_asks_for_whole_sets_and_pairs(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    models = ["--model", "models/target", "--placebo", "models/placebo", "--attack", "loss", "--attack", "zlib"]
+    arguments = ["--set", "books.jsonl", "--group-key", "book", "--group-by", "group", "--no-report", "--out", "asked"]
+    assert run(["audit", *arguments, *models]) == 0
+    study = load_study(place / "asked" / STUDY_FILE)
+    assert study.further["setmi"].group_by == "group"
+    assert report(place / "asked", "setmi", "set")["counts"]["sets"] == {"members": 20, "nonmembers": 20}
+    evaluation = json.loads((place / "asked" / "set" / "evaluation" / "evaluation.json").read_bytes())
+    assert [(each["first"], each["second"]) for each in evaluation["pairs"]] == [("loss @ target", "zlib @ target")]
