@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import click
 
@@ -27,6 +28,27 @@ def test_every_link_to_a_file_of_the_repository_leads_to_one() -> None:
     links = [each for each in re.findall(r"\]\(([^)#\s]+)", TEXT) if "://" not in each]
     assert len(links) > 30
     assert not [each for each in links if not (ROOT / each).exists()]
+
+
+def test_every_link_of_the_docs_leads_to_a_page_of_the_site() -> None:
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    assert len(pages) > 30
+    nowhere = []
+    for page in pages:
+        text = re.sub(r"```.*?```|`[^`\n]+`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", text):
+            there = (page.parent / target).resolve() if target else page
+            if "://" in target:
+                continue
+            if not (there.is_file() and there.is_relative_to(ROOT / "docs")) or (anchor and anchor not in anchors(there)):
+                nowhere.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
+    assert not nowhere
+
+
+def anchors(page: Path) -> set[str]:
+    """As the site makes them of headings."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", each.lower()).strip()) for each in heads}
 
 
 def test_every_command_and_option_exists() -> None:
