@@ -69,7 +69,7 @@ def strata_by(table: ScoreTable, data: Prepared, options: EvaluationOptions) -> 
         if column not in known:
             raise UsageError(
                 f"--by: no column {column!r}; the table has: {', '.join(known)}; "
-                f"ngramscope score --field {column} carries a key of the set along"
+                f"score --field {column}, or fields of [keys] in a study, carries a key of the documents along"
             )
         values = table.documents[column].to_pylist()
         found[column] = stratify([values[row] for row in data.rows.tolist()], options.bins, name=column)

@@ -18,7 +18,7 @@ from ngramscope.errors import ResourceError, UsageError
 from ngramscope.index.output import write_whole
 from ngramscope.models.write import digest
 
-__all__ = ["STEP_FILE", "Done", "Task", "computed", "facts_of", "locked"]
+__all__ = ["STEP_FILE", "Done", "Task", "computed", "facts_of", "kept_step", "locked"]
 
 STEP_FILE = "step.json"
 """Name of what a step says of itself, in its folder."""
@@ -95,7 +95,7 @@ def computed(task: Task, root: Path) -> Done:
         It cannot be written.
     """
     folder = root / task.name
-    kept = _kept(task, folder, root)
+    kept = kept_step(task, root)
     if kept is not None:
         return kept
     began = time.monotonic()
@@ -140,7 +140,9 @@ def _writing(folder: Path) -> Iterator[None]:
         raise ResourceError(f"{folder}: cannot be written: {error.strerror or error}; finished steps are kept") from error
 
 
-def _kept(task: Task, folder: Path, root: Path) -> Done | None:
+def kept_step(task: Task, root: Path) -> Done | None:
+    """The step if it is in the study's folder `root` already, whole and by the same key."""
+    folder = root / task.name
     try:
         header = json.loads((folder / STEP_FILE).read_bytes())
         sizes = {name: (folder / name).stat().st_size for name in header["files"]}

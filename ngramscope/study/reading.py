@@ -17,7 +17,7 @@ from ngramscope.evaluate.options import EvaluationOptions
 from ngramscope.index.options import ReadOptions, WordRule
 from ngramscope.models.encode import EncodeOptions
 from ngramscope.models.load import ModelOptions
-from ngramscope.models.passes import pass_kinds
+from ngramscope.models.passes import check_passes, pass_kinds
 from ngramscope.sets.overlaps import OverlapOptions
 from ngramscope.sets.records import Keys
 from ngramscope.sets.verdict import ShiftRule
@@ -68,6 +68,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
             scoring=_scoring(top.table("scoring"), base),
             attacks=_attacks(attacks, base),
             evaluation=_whole(top.table("evaluation"), EvaluationOptions),
+            source=top,
         )
     except NgramscopeError as error:
         if str(error).startswith(str(path)):
@@ -229,6 +230,10 @@ def _scoring(table: Table, base: Path) -> ScoringPart:
         default = known[name]
         hint = tuple[str, ...] if isinstance(default, tuple) else str if default is None else type(default)
         given[name] = _named_option(name, passes.get(name, hint), lambda each: _place(each, base))
+    try:
+        check_passes(given)
+    except NgramscopeError as error:
+        passes.refuse_option(error)
     return table.make(
         ScoringPart,
         {name: name for name in _SCORING},
@@ -253,12 +258,18 @@ def _attacks(table: Table, base: Path) -> AttackPart:
     options = table.table("options")
     for name in options.data:
         try:
-            known = find_attack(name).options
+            known = find_attack(name)
         except NgramscopeError as error:
-            options.refuse(str(error), name)
+            options.refuse(f"{options.name}: {error}", name)
         mine = options.table(name)
-        mine.check(known)
+        mine.check(known.options)
         given[name] = {option: mine.get(option, Any) for option in mine.data}
+        for option, value in given[name].items():
+            try:
+                known.check({option: value})
+            except NgramscopeError as error:
+                why = str(error).removeprefix(f"{name}.").removeprefix(f"{option}: ")
+                mine.refuse(f"{mine.name} {option}: {why}", option)
     return table.make(
         AttackPart,
         {key: key for key in keys},

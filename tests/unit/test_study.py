@@ -227,20 +227,38 @@ SETS = '[[sets]]\nname = "s"\nset = ["members.jsonl"]\n'
         ("[stuff]\n", 1, "the top has no key 'stuff'; known: study, read, keys, sets"),
         (SETS + "\ncolour = 1\n", 5, r"\[\[sets\]\] has no key 'colour'; known: name, against, modified, at, set, key"),
         ('[[sets]]\nname = "s"\n', 1, "says not what the set is made of; give one of members, nonmembers, set, import"),
-        (SETS + "[evaluation]\nbootstrap = 5\n", 5, "--bootstrap: at least 100 resamples"),
+        (SETS + "[evaluation]\nbootstrap = 5\n", 5, r"\[evaluation\] bootstrap: at least 100 resamples"),
         (SETS + '[evaluation]\n\n# a remark\nlevel = "high"\n', 7, 'level is "high"; it has to be a number'),
         (SETS + "[evaluation]\nbins = true\n", 5, "bins is true; it has to be a whole number"),
         (SETS + "[overlap]\nindex = []\n", 4, "overlap comes from --index, --scan or --flags; none was given"),
-        (SETS + '[attacks]\nnames = ["lose"]\n', 4, "no attack 'lose'; known: "),
+        (SETS + '[attacks]\nnames = ["lose"]\n', 5, r"\[attacks\] names: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\nseed = 1\npasses = ["plane"]\n', 6, r"\[attacks\] passes: 'plane' is not known; known: gradient, "),
+        (SETS + '[attacks]\nseed = 1\ncompat = "mimi"\n', 6, r"\[attacks\] compat: 'mimi' is not known; known: paper, "),
+        (SETS + '[attacks]\nnames = ["recall"]\ncompat = "sok"\n', 6, r"\[attacks\] compat: sok is not possible for attack recall: it also"),
+        (SETS + '[attacks]\nnames = ["dc-pdd"]\n', 5, r"\[attacks\] names: attack dc-pdd: needs the token counts"),
+        (SETS + '[attacks]\n[attacks.options.lose]\nk = 1\n', 5, r"\[attacks.options\]: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\n[attacks.options.min-k]\nk_round = "ceil"\nk = 3\n', 7, r"\[attacks.options.min-k\] k: 3 is not possible; "),
+        (SETS + '[attacks]\n[attacks.options.min-k]\nk = "a"\n', 6, r"\[attacks.options.min-k\] k: 'a' is not possible; a number"),
+        (SETS + '[attacks]\n[attacks.options."min-k++"]\nk_round = 1\n', 6, r"\[attacks.options.min-k\+\+\] k_round: 1 is not known; "),
+        (SETS + '[attacks.options.camia-lr]\nsplits = 0\n', 5, r"\[attacks.options.camia-lr\] splits: 0 is not possible; "),
+        (SETS + '[attacks]\nseed = -1\n', 5, r"\[attacks\] seed: -1 is not possible"),
+        (SETS + '[evaluation]\nbins = 3\nattacks = ["lose"]\n', 6, r"\[evaluation\] attacks: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\nnames = ["loss"]\n[evaluation]\nattacks = ["min-k(k=0.1)"]\n', 7, r"\[evaluation\] attacks: attack min-k is not computed; computed are: loss"),
+        (SETS + '[evaluation]\nattacks = ["recall"]\n', 5, r"\[evaluation\] attacks: attack recall needs the pass prefix, which is not made; made are: plain, lowercase"),
+        (SETS + "[evaluation]\nfprs = [2.0]\n", 5, r"\[evaluation\] fprs: "),
+        (SETS + "[evaluation]\nthresholds = [2.0]\n", 5, r"\[evaluation\] thresholds: overlaps lie between 0 and 1"),
+        (SETS + "[scoring]\nworkers = 0\n", 5, r"\[scoring\] workers: 0 is not possible"),
+        (SETS + '[scoring]\nengine = "x"\nstatistics = ["y"]\n', 5, r"\[scoring\] engine: 'x' is not known"),
+        (SETS + "[scoring.passes]\ncopies = 1\n", 5, r"\[scoring.passes\] copies: 1 is not possible"),
         (SETS + '[attacks]\n[attacks.options.min-k]\nkk = 1\n', 6, r"\[attacks.options.min-k\] has no key 'kk'; known: k, "),
         (SETS + "[scoring.passes]\nshot = 1\n", 5, "has no key 'shot'; known: "),
-        (SETS + '[[models]]\nrole = "victim"\nname = "m"\n', 4, "'victim' is not known; known: target, reference, placebo"),
+        (SETS + '[[models]]\nrole = "victim"\nname = "m"\n', 5, r"\[\[models\]\] role: 'victim' is not known; known: target, reference, placebo"),
         (SETS + '[[models]]\nname = "m"\ndtype = "float8"\n', 6, 'it has to be one of "auto", "float32"'),
         (SETS + '[[models]]\nname = "m"\nlabel = "x"\nrevisions = ["a", "b"]\n', 6, "label with several revisions"),
         (SETS + "against = 't'\n", None, "set s: no other set 't' to compare with; known: s"),
         (SETS + SETS, None, "set 's' is there twice"),
         (SETS.replace('"s"', '"a/b"'), 1, "a folder is named after it"),
-        (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", None, "attack ref: needs a reference model"),
+        (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", 5, r"\[attacks\] names: attack ref: needs a reference model"),
         ('[[sets]]\nname = "s"\nthresholded = "t"\n', None, "is made from 't', which is no set before it"),
         ("a = \n", None, "not TOML: .*line 1"),
     ],
@@ -251,6 +269,61 @@ def test_what_cannot_be_is_refused_by_line(tmp_path: Path, text: str, line: int 
     with pytest.raises(InputError, match=message) as caught:
         load_study(path)
     assert str(caught.value).startswith(f"{path}: " if line is None else f"{path}, line {line}: ")
+
+
+LATE = """
+[[models]]
+name = "organisation/never-loaded"
+"""
+NAMED = 'name = "s"\nset = ["both.jsonl"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (NAMED + LATE + '[evaluation]\nbins = 3\nby = ["domain", "colour"]\n', 9,
+         r"\[evaluation\] by: set s: no column 'colour'; the table has: id, label, domain, .*year"),
+        (NAMED + LATE + '[evaluation]\nby = ["nothing"]\n', 8, r"\[evaluation\] by nothing: set s: no document has a value there"),
+        (NAMED + LATE + '[evaluation]\nby = ["number"]\n', 8, r"\[evaluation\] by number: set s: 240 categories; at most 200"),
+        (NAMED + LATE + '[evaluation]\ngroup = "author"\n', 8, r"\[evaluation\] group: set s: no column 'author'"),
+        (NAMED + LATE + "[evaluation]\noverlap = [5]\n", 8, r"\[evaluation\] overlap 5: set s: the table has no column overlap_5"),
+        (NAMED + LATE + '[overlap]\nscan = ["both.jsonl"]\nn = [3]\n[evaluation]\noverlap = [5]\n', 11,
+         r"\[evaluation\] overlap 5: set s: .*lengths there: 3"),
+        (NAMED + LATE + '[overlap]\nscan = ["both.jsonl"]\nn = [3]\n[evaluation]\nby = ["overlap_4"]\n', 11,
+         r"\[evaluation\] by: set s: no column 'overlap_4'; .*overlap_3"),
+        (NAMED + '[evaluation]\nby = ["colour"]\n', 5, r"\[evaluation\] by: set s: no column 'colour'"),
+        (NAMED + LATE + '[attacks]\nnames = ["recall"]\n[scoring.passes]\nshots = 200\n', 10,
+         r"\[scoring.passes\] shots 200: set s: the set has 120 different texts"),
+        (NAMED + LATE + '[attacks]\nnames = ["neighbourhood"]\n', 8, r"\[attacks\] names neighbours: set s: the set has no column neighbors"),
+        (NAMED + LATE + '[attacks]\nnames = ["dc-pdd"]\ntoken_counts = "both.jsonl"\n', None,
+         "both.jsonl: cannot be read as token counts"),
+        (NAMED + 'key = "both.jsonl"\n' + LATE, None, "both.jsonl: cannot be read as the key"),
+    ],
+)  # fmt: skip
+def test_what_steps_after_the_models_would_refuse_is_said_before(
+    tmp_path: Path, text: str, line: int | None, message: str
+) -> None:
+    rows = [{**row, "label": number % 2, "number": f"n{number}", "nothing": None, "year": 2000 + number % 9, "domain": "d"}
+            for number, row in enumerate(documents(240, 1))]  # fmt: skip
+    write_jsonl(tmp_path / "both.jsonl", rows)
+    path = tmp_path / "study.toml"
+    path.write_text('[keys]\nfields = ["number", "nothing", "year"]\n[[sets]]\n' + text)
+    with pytest.raises(InputError, match=message) as caught:
+        run_study(load_study(path), tmp_path / "out", report=False)
+    if line is not None:
+        assert str(caught.value).startswith(f"{path}, line {line + 2}: ")
+    assert not (tmp_path / "out" / "s" / "evaluation").exists()
+
+
+def test_what_no_later_step_would_refuse_is_not_refused(place: Path, tmp_path: Path) -> None:
+    (place / "strata.toml").write_text(DESCRIPTION.replace("[validation]", 'by = ["overlap_3", "domain"]\n[validation]'))
+    study = load_study(place / "strata.toml")
+    with pytest.raises(InputError, match=r"by domain: set natural: no document has a value"):
+        run_study(study, tmp_path / "out", report=False)
+    study = replace(
+        study, models=(), attacks=replace(study.attacks, names=()), evaluation=replace(study.evaluation, by=("overlap_3",))
+    )
+    assert run_study(study, tmp_path / "out", report=False)["sets"]["natural"]["facts"]["evaluation"]
 
 
 def test_every_setting_survives_being_written(place: Path, tmp_path: Path) -> None:
