@@ -33,8 +33,8 @@ _PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
 _OPTION = re.compile(r"--([a-z0-9-]+)((?: [^:]*)?): (.*)", re.DOTALL)
 # Options whose key is called otherwise.
 _KEYS = {
-    "attack": ("names", "attacks"), "pass": ("passes", "names"), "as": ("role",), "fpr": ("fprs",), "overlap-at": ("thresholds",),
-    "statistic": ("statistics",), "field": ("fields",), "label-key": ("label",), "domain-key": ("domain",),
+    "attack": ("names", "attacks"), "pass": ("passes", "names"), "as": ("role",), "fpr": ("fprs",),
+    "overlap-at": ("thresholds",), "statistic": ("statistics",), "field": ("fields",), "label-key": ("label",), "domain-key": ("domain",),
     "group-key": ("group",), "date-key": ("date",),
 }  # fmt: skip
 _LONG = re.compile(r"\"\"\"|'''")
