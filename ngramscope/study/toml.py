@@ -34,8 +34,8 @@ _OPTION = re.compile(r"--([a-z0-9-]+)((?: [^:]*)?): (.*)", re.DOTALL)
 # Options whose key is called otherwise.
 _KEYS = {
     "attack": ("names", "attacks"), "pass": ("passes", "names"), "as": ("role",), "fpr": ("fprs",),
-    "overlap-at": ("thresholds",), "statistic": ("statistics",), "field": ("fields",), "label-key": ("label",), "domain-key": ("domain",),
-    "group-key": ("group",), "date-key": ("date",),
+    "overlap-at": ("thresholds",), "statistic": ("statistics",), "field": ("fields",), "label-key": ("label",),
+    "domain-key": ("domain",), "group-key": ("group",), "date-key": ("date",),
 }  # fmt: skip
 _LONG = re.compile(r"\"\"\"|'''")
 
