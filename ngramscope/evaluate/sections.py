@@ -23,13 +23,11 @@ from ngramscope.evaluate.prepare import Prepared, align
 from ngramscope.evaluate.report import AttackRow, ChangeRow, FlaggedRow, PairRow, StabilityRow, StratumRow
 from ngramscope.evaluate.rows import contrast
 from ngramscope.evaluate.stability import disagreement, flagged_by_cuts, summary
-from ngramscope.evaluate.strata import Strata, pooled_parts
+from ngramscope.evaluate.strata import NO_VALUE, POOLED, Strata, pooled_parts
 from ngramscope.evaluate.tpr import resolves, tprs
 from ngramscope.evaluate.transfer import flagged_share
 
 __all__ = ["change_rows", "check_shared", "modified_rows", "pair_rows", "stability_rows", "stratum_rows", "transfer_rows"]
-
-POOLED = "pooled"
 
 
 def stratum_rows(block: Block, data: Prepared, by: Mapping[str, Strata], options: EvaluationOptions) -> list[StratumRow]:
@@ -40,7 +38,7 @@ def stratum_rows(block: Block, data: Prepared, by: Mapping[str, Strata], options
         for number, name in enumerate(strata.names):
             rows += _stratum(block, data, column, name, np.where(strata.number == number, scores, np.nan), options)
         if (strata.number < 0).any():
-            rows += _stratum(block, data, column, "no value", np.where(strata.number < 0, scores, np.nan), options)
+            rows += _stratum(block, data, column, NO_VALUE, np.where(strata.number < 0, scores, np.nan), options)
         rows += _pooled(block, data, column, strata, options)
     return rows
 
