@@ -111,7 +111,8 @@ def _attack(name: str, cells: Sequence[tuple[int, str]], path: Path) -> ScoreCol
             scores[row] = float(each) if each else np.nan
         except ValueError as error:
             raise InputError(
-                f"{path}: line {number}: {name} is {each!r}, no number; name a column that is no attack (evaluate: --by), or leave it out"
+                f"{path}: line {number}: {name} is {each!r}, no number; name a column that is no attack (evaluate: --by), or "
+                "leave it out"
             ) from error
         if np.isnan(scores[row]):
             codes[row] = "nan" if each else "missing"
