@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,7 @@ STEP_FILE = "step.json"
 
 _STEP_VERSION = 1
 _ATTEMPT = ".{}.partial"
+_LEFTOVER = re.compile(r"\.(?:report-files|report\.html|study\.json|study\.toml)\.(\d+)\.tmp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,4 +185,27 @@ def locked(root: Path) -> Iterator[None]:
                 raise UsageError(
                     f"{root}: another audit is at work in this folder; wait for it, or name another --out"
                 ) from error
+        _remove_leftovers(root)
         yield
+
+
+def _remove_leftovers(root: Path) -> None:
+    """What a killed process was writing beside the steps; what one that runs is writing, as ``ngramscope report``, stays."""
+    for each in root.iterdir():
+        found = _LEFTOVER.fullmatch(each.name)
+        if found is None or _runs(int(found[1])):
+            continue
+        if each.is_dir():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

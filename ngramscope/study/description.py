@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,7 @@ __all__ = ["DEFAULT_PASSES", "AttackPart", "ModelPart", "ScoringPart", "SetPart"
 DEFAULT_PASSES = ("plain", "lowercase")
 """Passes of a study that names no attacks: all attacks that can be computed from these are."""
 
+_LONGEST = 120
 _UNSAFE = frozenset('/\\:*?"<>|')
 
 
@@ -67,6 +69,10 @@ class SetPart:
     at: int | float | str | None = None
 
     def __post_init__(self) -> None:
+        if len(self.name.encode()) > _LONGEST:
+            raise UsageError(
+                f"set {self.name[:20]!r}...: a folder is named after it; give it a name of at most {_LONGEST} bytes"
+            )
         odd = not self.name.isprintable() or self.name[:1] in ("", ".", " ") or set(self.name) & _UNSAFE
         if odd or self.name.lower() in _RESERVED:
             raise UsageError(f"set {self.name!r}: a folder is named after it; give it another name")
@@ -266,6 +272,11 @@ class Study:
         if not names:
             raise UsageError("a study needs a set; give --members and --nonmembers, or --set")
         _once("set", names)
+        folders = [unicodedata.normalize("NFC", each).casefold() for each in names]
+        alike = next((at for at, each in enumerate(folders) if each in folders[:at]), None)
+        if alike is not None:
+            pair = f"sets {names[folders.index(folders[alike])]!r} and {names[alike]!r}"
+            raise UsageError(f"{pair}: share a folder where upper and lower case are the same; give one another name")
         _once("model", [each.label for each in self.models if each.role != "reference"])
         _once("reference model", [each.label for each in self.models if each.role == "reference"])
         for place, each in enumerate(self.sets):

@@ -21,6 +21,7 @@ from ngramscope.models.passes import find_pass
 from ngramscope.models.place import Place
 from ngramscope.models.score import texts_of_pass
 from ngramscope.models.write import digest, pass_name
+from ngramscope.sets.overlaps import open_index
 from ngramscope.sets.randomized_files import open_key
 from ngramscope.sets.records import RecordSource
 from ngramscope.study.cache import Task, kept_step
@@ -54,6 +55,8 @@ class Plan:
         In an order in which each finds what it needs.
     skipped
         Steps that cannot be, and why, by name.
+    warnings
+        What the user should know of the models.
 
     Raises
     ------
@@ -67,13 +70,16 @@ class Plan:
         self._models = Models()
         self.tasks: list[Task] = []
         self.skipped: dict[str, str] = {}
+        self.warnings: list[str] = []
         self._keys: dict[str, str] = {}
         self._corpus = self._corpus_facts()
         for part in study.sets:
             self._add_set(part)
+        known: dict[str, ModelPart] = {}
         for model in study.models:
-            Place.check(model.options.name, model.options.gguf_file)
+            Place.check(model.options.name, model.options.gguf_file, model.options.revision)
             facts = model_facts(model.options.name, model.options.revision)
+            self.warnings += _alike(model, facts, known)
             for part in study.sets:
                 for kind in study.attacks.kinds(model.role):
                     self._add_pass(part, model, kind, facts)
@@ -140,7 +146,9 @@ class Plan:
         if overlap is None:
             return None
         if overlap.indexes:
-            return index_facts([str(each) for each in overlap.indexes])
+            facts = index_facts([str(each) for each in overlap.indexes])
+            open_index(overlap)
+            return facts
         return corpus_facts([str(each) for each in overlap.scan])
 
     def _add_set(self, part: SetPart) -> None:
@@ -288,6 +296,17 @@ class Plan:
 
 
 _NOT_THE_SET = ("name", "against", "modified", "at", "key")
+
+
+def _alike(model: ModelPart, facts: Any, known: dict[str, ModelPart]) -> list[str]:
+    """What to say of a model that is there as a target too: nothing can be learned by comparing it with itself."""
+    other = known.setdefault(digest([facts, model.options.gguf_file]), model)
+    if other.role == model.role or "target" not in (model.role, other.role):
+        return []
+    return [
+        f"the {model.role} {model.label} is the same model as the {other.role} {other.label}: compared with itself a model "
+        "shows nothing; name another"
+    ]
 
 
 def _plugins(variable: str) -> list[Any]:

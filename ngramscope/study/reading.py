@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from ngramscope.attacks.base import find_attack
 from ngramscope.corpus.manifest import find_manifest, manifest_and_split
@@ -134,7 +134,11 @@ def _set(table: Table, base: Path) -> SetPart:
     maker = MAKERS[kind]
     options = [each.name for each in fields(maker.options) if each.name not in maker.left_out]
     table.check((*_OF_SET, *maker.inputs, *maker.more, *options))
+    if "name" not in table.data:
+        table.refuse("[[sets]] has no name; a folder is named after it")
     inputs = {key: _input(table, key, maker, base) for key in maker.inputs if key in table.data}
+    if len(inputs) < len(maker.inputs):
+        table.refuse(f"[[sets]] has {', '.join(inputs)}, but no {', '.join(set(maker.inputs) - set(inputs))}; give both")
     more = {key: table.get(key, str) for key in maker.more if key in table.data}
     return table.make(
         SetPart,
@@ -171,13 +175,13 @@ def _set_table(part: SetPart, named: Any) -> dict[str, Any]:
 def _overlap(table: Table, base: Path) -> OverlapOptions:
     rule = tuple(each.name for each in fields(WordRule))
     table.check((*_OVERLAP, *rule))
-    asked = {name: table.get(name, hint) for name, hint in get_type_hints(WordRule).items() if name in table.data}
+    asked = any(name in table.data for name in rule)
     paths = {
         field: tuple(_place(each, base) for each in table.get(key, tuple[str, ...], ()))
         for key, field in (("index", "indexes"), ("scan", "scan"))
     }
     others = {key: field for key, field in _OVERLAP.items() if field not in paths}
-    return table.make(OverlapOptions, others, **paths, rule=WordRule(**asked) if asked else None)
+    return table.make(OverlapOptions, others, **paths, rule=table.make(WordRule) if asked else None)
 
 
 def _overlap_table(options: OverlapOptions, named: Any) -> dict[str, Any]:

@@ -158,8 +158,13 @@ def read_toml(path: Path) -> Table:
         data = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: not UTF-8: {error.reason}; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not TOML: values are nested too deeply") from error
     return Table(path, data, (), _lines(text))
 
 

@@ -149,6 +149,7 @@ def test_descriptions_that_would_fail_at_the_end_fail_at_once(here: Path, text: 
 def test_a_model_in_the_home_folder_is_known_by_its_content(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(here))
     (here / "model").mkdir()
+    (here / "model" / "pytorch_model.bin").write_bytes(b"weights")
     (here / "study.toml").write_text(SETS + '[[models]]\nname = "~/model"\n')
 
     def key(content: str) -> str:

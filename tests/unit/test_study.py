@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ngramscope.errors import InputError, UsageError
+from ngramscope.errors import InputError, MismatchError, UsageError
 from ngramscope.models.load import ModelOptions
 from ngramscope.study import ModelPart, SetPart, Study, load_study, run_study
 from ngramscope.study.cache import Done, Task, computed, locked
@@ -213,6 +216,92 @@ def test_what_is_interrupted_leaves_finished_steps_and_nothing_half_done(tmp_pat
     assert computed(first, tmp_path).kept
 
 
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    ours, theirs = (f".report-files.{each}.tmp" for each in (os.getpid(), gone.stdout.strip()))
+    for name in (ours, theirs, ".mine.1.tmp"):
+        (tmp_path / name / "figures").mkdir(parents=True)
+    (tmp_path / f".study.json.{gone.stdout.strip()}.tmp").write_text("{")
+    with locked(tmp_path):
+        assert {each.name for each in tmp_path.iterdir()} == {ours, ".mine.1.tmp", ".lock"}
+
+
+def test_a_description_that_is_no_utf_8_is_refused_by_line(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'[study]\nname = "\xe9"\n')
+    with pytest.raises(InputError, match=r"a\.toml, line 2: not UTF-8"):
+        load_study(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("config", r"config\.json: missing, so this is no model's folder"),
+        ("object", r"config\.json: cannot be read: "),
+        ("weights", "a configuration, but no weights"),
+        ("cut", r"model\.safetensors: cut off, it is shorter than it says"),
+        ("empty", r"model\.safetensors: damaged"),
+        ("shard", r"model-2\.safetensors: missing, and model\.safetensors\.index\.json lists it"),
+        ("revision", r"is here, and has no revisions \(step1\)"),
+    ],
+)
+def test_a_model_that_is_not_whole_is_refused_before_another_is_asked(
+    place: Path, tmp_path: Path, damage: str, message: str
+) -> None:
+    folder = tmp_path / "broken"
+    shutil.copytree(place / "models" / "target", folder)
+    config, weights = folder / "config.json", folder / "model.safetensors"
+    if damage == "config":
+        config.unlink()
+    elif damage == "object":
+        config.write_text("{")
+    elif damage == "weights":
+        weights.unlink()
+    elif damage == "cut":
+        weights.write_bytes(weights.read_bytes()[:-1])
+    elif damage == "empty":
+        weights.write_bytes(b"")
+    elif damage == "shard":
+        index = {"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    options = ModelOptions(str(folder), revision="step1" if damage == "revision" else None)
+    models = (ModelPart(options=ModelOptions("organisation/never-loaded")), ModelPart(options=options, role="placebo"))
+    with pytest.raises(InputError if damage != "revision" else UsageError, match=message):
+        Plan(Study(sets=(taken,), models=models), tmp_path / "out")
+
+
+def test_a_tokenizer_without_vocabulary_is_refused(place: Path, tmp_path: Path) -> None:
+    from ngramscope.models.load import load_model
+
+    shutil.copytree(place / "models" / "target", tmp_path / "broken")
+    for each in (tmp_path / "broken").glob("tokenizer*"):
+        each.unlink()
+    with pytest.raises(InputError, match="its tokenizer finds no token in a text"):
+        load_model(ModelOptions(str(tmp_path / "broken"), threads=1))
+
+
+def test_a_model_beside_itself_is_a_warning(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "models" / "target", tmp_path / "copy")
+    target, copy = (ModelOptions(str(each)) for each in (place / "models" / "target", tmp_path / "copy"))
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    models = (ModelPart(options=target), ModelPart(options=copy, role="placebo"))
+    plan = Plan(Study(sets=(taken,), models=models), tmp_path / "out")
+    assert plan.warnings == [
+        "the placebo copy is the same model as the target target: compared with itself a model shows nothing; name another"
+    ]
+    assert Plan(Study(sets=(taken,), models=models[:1]), tmp_path / "out").warnings == []
+
+
+def test_an_index_of_other_lengths_is_refused_before_any_set_is_made(place: Path, tmp_path: Path) -> None:
+    from ngramscope.index.open import Index
+    from ngramscope.sets.overlaps import OverlapOptions
+
+    Index.build(place / "corpus.jsonl", out=tmp_path / "index", n=5)
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    with pytest.raises(MismatchError, match="index: n = 7 was asked for, but the index has n = 5"):
+        Plan(Study(sets=(taken,), overlap=OverlapOptions(indexes=(str(tmp_path / "index"),), n=(5, 7))), tmp_path / "out")
+
+
 def test_two_audits_do_not_share_a_folder(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(UsageError, match="another audit is at work"), locked(tmp_path):
         pass
@@ -261,6 +350,14 @@ SETS = '[[sets]]\nname = "s"\nset = ["members.jsonl"]\n'
         (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", 5, r"\[attacks\] names: attack ref: needs a reference model"),
         ('[[sets]]\nname = "s"\nthresholded = "t"\n', None, "is made from 't', which is no set before it"),
         ("a = \n", None, "not TOML: .*line 1"),
+        ("a = " + "[" * 5000 + "]" * 5000, None, "not TOML: values are nested too deeply"),
+        ('[[sets]]\nset = ["x"]\n', 1, r"\[\[sets\]\] has no name; a folder"),
+        ('[[sets]]\nname = "s"\nmembers = ["x"]\n', 1, r"\[\[sets\]\] has members, but no nonmembers; give both"),
+        (SETS.replace('"s"', f'"{"x" * 121}"'), 1, "'xxxxxxxxxxxxxxxxxxxx'...: a folder is named after it; give it a name of at most 120 bytes"),
+        (SETS + SETS.replace('"s"', '"S"'), None, "sets 's' and 'S': share a folder where upper and lower case are the same"),
+        (SETS + SETS.replace('"s"', '"e\u0301"') + SETS.replace('"s"', '"\u00e9"'), None, "share a folder"),
+        (SETS + '[overlap]\nscan = ["x"]\nwords = "odd"\n', 6, r"\[overlap\] words: 'odd' is not known"),
+        (SETS + '[[models]]\nname = ""\n', 4, r"\[\[models\]\] has no name"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_line(tmp_path: Path, text: str, line: int | None, message: str) -> None:
