@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -197,6 +197,19 @@ class Attack:
         with contextlib.suppress(_Fine):
             self.function(_NoInputs(), **options)
         return {**known, **options}
+
+    def check_labels(self, labels: Sequence[int | None]) -> None:
+        """Refuse a set that has nothing to learn from, before anything is computed of it.
+
+        Raises
+        ------
+        UsageError
+            Names the side that it lacks.
+        """
+        needed = {"members": 1, "non-members": 0} if self.needs.labels else {"non-members": 0} if self.needs.nonmembers else {}
+        for side, label in needed.items():
+            if label not in labels:
+                raise UsageError(f"attack {self.name}: learns from {' and '.join(needed)}, and there are no {side}")
 
     def score(self, inputs: Inputs, **options: Any) -> dict[str, NDArray[np.float64]]:
         """Scores by column name: the attack's own, one a signal (``name.signal``), or one a split (``name@seed``).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from typing import Any
 
 from ngramscope._core import __version__
 from ngramscope.corpus.manifest import file_digests
-from ngramscope.errors import ResourceError, UsageError
+from ngramscope.errors import NgramscopeError, ResourceError, UsageError
 from ngramscope.index.output import write_whole
 from ngramscope.models.write import digest
 
@@ -26,6 +27,7 @@ STEP_FILE = "step.json"
 
 _STEP_VERSION = 1
 _ATTEMPT = ".{}.partial"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LEFTOVER = re.compile(r"\.(?:report-files|report\.html|study\.json|study\.toml)\.(\d+)\.tmp")
 
 
@@ -106,7 +108,13 @@ def computed(task: Task, root: Path) -> Done:
         with _writing(folder):
             shutil.rmtree(attempt, ignore_errors=True)  # of a process that was killed
             attempt.mkdir(parents=True)
-        facts = dict(task.work(attempt) or {})
+        try:
+            facts = dict(task.work(attempt) or {})
+        except OSError as error:
+            if isinstance(error, NgramscopeError) or error.errno not in _FULL:
+                raise
+            # Of a file that was being written line by line, and so without its name.
+            raise ResourceError(f"{folder}: cannot be written: {error.strerror}; finished steps are kept") from error
         with _writing(folder):
             seconds = round(time.monotonic() - began, 3)
             files = {

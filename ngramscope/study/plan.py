@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ngramscope.attacks.base import PLUGINS
+from ngramscope.attacks.base import PLUGINS, find_attack
 from ngramscope.attacks.table import ScoreTable
 from ngramscope.blind.base import PLUGINS as BLIND_PLUGINS
 from ngramscope.corpus.tokens import TokenCounts
@@ -254,17 +254,21 @@ class Plan:
         )  # fmt: skip
 
     def _check_passes(self, part: SetPart) -> None:
-        """Make the texts of the passes that are to be made, as a pass does."""
+        """Make the texts of the passes that are to be made, as a pass does, and look for what attacks learn from."""
         study = self._study
         steps = [each for each in self.tasks if each.name.startswith(f"{part.name}/passes/")]
-        kinds = {
-            each.settings["pass"]: None
-            for each in steps
-            if find_pass(each.settings["pass"]).options and kept_step(each, self._root) is None
-        }
-        if not kinds:
+        made = dict.fromkeys(each.settings["pass"] for each in steps if kept_step(each, self._root) is None)
+        kinds = [each for each in made if find_pass(each).options]
+        learning = [each for each in map(find_attack, study.attacks.names) if each.needs.labels or each.needs.nonmembers]
+        if not kinds and not (made and learning):
             return
         scored = read_set(RecordSource((self.file(part, measured=False),)))
+        labels = [each.label for each in scored.candidates]
+        for learner in learning:
+            try:
+                learner.check_labels(labels)
+            except UsageError as error:
+                study.refuse(UsageError(f"--attack: {error}"), "attacks", about=f"set {part.name}: ")
         for kind in kinds:
             try:
                 texts_of_pass(find_pass(kind), scored, study.scoring.options(study.models[0], kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -15,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ngramscope.errors import InputError, MismatchError, UsageError
+from ngramscope.errors import InputError, MismatchError, ResourceError, UsageError
 from ngramscope.models.load import ModelOptions
 from ngramscope.study import ModelPart, SetPart, Study, load_study, run_study
 from ngramscope.study.cache import Done, Task, computed, locked
+from ngramscope.study.drawing import study_results
 from ngramscope.study.plan import Plan
 from ngramscope.study.reading import STUDY_FILE, study_toml
 from ngramscope.study.toml import to_toml
@@ -216,6 +218,39 @@ def test_what_is_interrupted_leaves_finished_steps_and_nothing_half_done(tmp_pat
     assert computed(first, tmp_path).kept
 
 
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("spans", r"spans\.jsonl: cannot be read: "),
+        ("pass", r"target\.plain\.[0-9a-f]+: missing, or without its pass\.json"),
+        ("sets", r"study\.json: not as ngramscope audit writes it"),
+        ("models", r"study\.json: not as ngramscope audit writes it \(KeyError\('models'\)\)"),
+        ("steps", r"study\.json: not as ngramscope audit writes it"),
+        ("roles", r"study\.json: not as ngramscope audit writes it"),
+    ],
+)
+def test_a_damaged_study_is_no_report(
+    finished: tuple[Study, Path, dict[str, Any]], tmp_path: Path, damage: str, message: str
+) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(finished[1], folder)
+    result = json.loads((folder / "study.json").read_bytes())
+    if damage == "spans":
+        spans = folder / "natural" / "overlap" / "spans.jsonl"
+        spans.write_bytes(b"\xff" * spans.stat().st_size)
+    elif damage == "pass":
+        next(folder.glob("natural/store-*/target.plain.*/pass.json")).unlink()
+    elif damage == "roles":
+        result["sets"]["natural"] = {}
+    else:
+        result |= {"sets": {"sets": {}}, "models": {}, "steps": {"steps": 5}}[damage]
+        if damage == "models":
+            del result["models"]
+    (folder / "study.json").write_text(json.dumps(result))
+    with pytest.raises(InputError, match=message):
+        study_results(folder)
+
+
 def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
     ours, theirs = (f".report-files.{each}.tmp" for each in (os.getpid(), gone.stdout.strip()))
@@ -300,6 +335,16 @@ def test_an_index_of_other_lengths_is_refused_before_any_set_is_made(place: Path
     taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
     with pytest.raises(MismatchError, match="index: n = 7 was asked for, but the index has n = 5"):
         Plan(Study(sets=(taken,), overlap=OverlapOptions(indexes=(str(tmp_path / "index"),), n=(5, 7))), tmp_path / "out")
+
+
+def test_a_full_disk_is_named_and_is_not_standard_output(tmp_path: Path) -> None:
+    def full(out: Path) -> None:
+        (out / "spans.jsonl").write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(ResourceError, match=r"s/overlap: cannot be written: No space left on device; finished steps are kept"):
+        computed(Task("s/overlap", {}, {}, full), tmp_path)
+    assert list((tmp_path / "s").iterdir()) == []
 
 
 def test_two_audits_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -394,6 +439,8 @@ NAMED = 'name = "s"\nset = ["both.jsonl"]\n'
         (NAMED + LATE + '[attacks]\nnames = ["neighbourhood"]\n', 8, r"\[attacks\] names neighbours: set s: the set has no column neighbors"),
         (NAMED + LATE + '[attacks]\nnames = ["dc-pdd"]\ntoken_counts = "both.jsonl"\n', None,
          "both.jsonl: cannot be read as token counts"),
+        (NAMED.replace("both", "ours") + LATE + '[attacks]\nnames = ["loss", "camia-lr"]\n', 8,
+         r"\[attacks\] names: set s: attack camia-lr: learns from members and non-members, and there are no non-members"),
         (NAMED + 'key = "both.jsonl"\n' + LATE, None, "both.jsonl: cannot be read as the key"),
     ],
 )  # fmt: skip
@@ -403,6 +450,7 @@ def test_what_steps_after_the_models_would_refuse_is_said_before(
     rows = [{**row, "label": number % 2, "number": f"n{number}", "nothing": None, "year": 2000 + number % 9, "domain": "d"}
             for number, row in enumerate(documents(240, 1))]  # fmt: skip
     write_jsonl(tmp_path / "both.jsonl", rows)
+    write_jsonl(tmp_path / "ours.jsonl", rows[1::2])
     path = tmp_path / "study.toml"
     path.write_text('[keys]\nfields = ["number", "nothing", "year"]\n[[sets]]\n' + text)
     with pytest.raises(InputError, match=message) as caught:
