@@ -43,10 +43,12 @@ def measure(study: Study) -> Findings:
         sets += [row for size in SET_SIZES for row in of_sets(plain, size, base.seed)]
     merged = over_seeds(signals, ("signal",))
     merged.sort(key=lambda row: -row["AUC"]["median"] if row["AUC"] else 0.0)
+    # An AUC of seventeen documents tells nothing.
+    common = [row for row in merged if row["AUC"] and 2 * row["documents"]["median"] > merged[0]["of"]["median"]]
     by_set = over_seeds(sets, ("documents a set", "attack", "aggregation"))
-    found.rows = [*merged[:SHOWN], *over_seeds(composed, ("directions", "attack", "split")), *by_set]
+    found.rows = [*common[:SHOWN], *over_seeds(composed, ("directions", "attack", "split")), *by_set]
     found.notes.append(
-        f"signals with a number: {sum(row['AUC'] is not None for row in merged)} of {len(merged)}; best {SHOWN} shown"
+        f"signals that more than half of the documents have: {len(common)} of {len(merged)}; best {SHOWN} shown"
     )
     if study.quick:  # too few documents for ten sets a class
         return found
@@ -66,7 +68,7 @@ def measure(study: Study) -> Findings:
 def of_signals(table: ScoreTable) -> Iterator[dict[str, Any]]:
     """Each signal by itself; signals that too many documents lack have no number."""
     for row in targets(report_of(table, missing="per-attack")):
-        yield {"signal": row.attack, "AUC": row.auc, "documents": row.n1 + row.n0}
+        yield {"signal": row.attack, "AUC": row.auc, "documents": row.n1 + row.n0, "of": len(table.labels)}
 
 
 def of_compositions(store: ScoreStore, compat: str | None) -> Iterator[dict[str, Any]]:

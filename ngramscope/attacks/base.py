@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +18,7 @@ from ngramscope.models.stats import DEFAULT_STATISTICS, MissingStatisticError, T
 from ngramscope.models.store import ScoreStore, StoredPass
 from ngramscope.plugins import load_modules
 
-__all__ = ["Attack", "Inputs", "MissingPassError", "Needs", "Scores", "attack", "attacks", "find_attack"]
+__all__ = ["Attack", "Inputs", "MissingPassError", "Needs", "Scores", "attack", "attack_of", "attacks", "find_attack"]
 
 Scores = NDArray[np.float64] | Mapping[str, NDArray[np.float64]]
 """(N,) scores, higher = member, NaN where undefined; or several such columns by name, for an attack that has many signals."""
@@ -126,6 +128,20 @@ class Inputs:
         return found
 
 
+class _Fine(BaseException):
+    """A function has come to its inputs, and so has nothing against its options."""
+
+
+class _NoInputs(Inputs):
+    """What stands for inputs where only options are asked about, before there is a store."""
+
+    def __init__(self) -> None:
+        pass
+
+    def __getattribute__(self, name: str) -> Any:
+        raise _Fine
+
+
 @dataclass(frozen=True)
 class Attack:
     """An attack: a name, what it needs, and a function.
@@ -172,14 +188,29 @@ class Attack:
         Raises
         ------
         UsageError
-            One is not known.
+            One is not known, or has a value that the function refuses before it looks at its inputs.
         """
         known = self.options
         for name in options:
             if name not in known:
                 listed = ", ".join(known) or "none"
                 raise UsageError(f"attack {self.name}: no option {name!r}; it has: {listed}")
+        with contextlib.suppress(_Fine):
+            self.function(_NoInputs(), **options)
         return {**known, **options}
+
+    def check_labels(self, labels: Sequence[int | None]) -> None:
+        """Refuse a set that has nothing to learn from, before anything is computed of it.
+
+        Raises
+        ------
+        UsageError
+            Names the side that it lacks.
+        """
+        needed = {"members": 1, "non-members": 0} if self.needs.labels else {"non-members": 0} if self.needs.nonmembers else {}
+        for side, label in needed.items():
+            if label not in labels:
+                raise UsageError(f"attack {self.name}: learns from {' and '.join(needed)}, and there are no {side}")
 
     def score(self, inputs: Inputs, **options: Any) -> dict[str, NDArray[np.float64]]:
         """Scores by column name: the attack's own, one a signal (``name.signal``), or one a split (``name@seed``).
@@ -224,7 +255,10 @@ def attack(
     compat: Mapping[str, Mapping[str, Any] | str] = MappingProxyType({}),
     undefined: str = "undefined",
 ) -> Callable[[Callable[..., Scores]], Callable[..., Scores]]:
-    """Register a function of `Inputs` as an attack; its keyword-only parameters, all with defaults, are its options."""
+    """Register a function of `Inputs` as an attack; its keyword-only parameters, all with defaults, are its options.
+
+    It refuses values of options, with `UsageError`, before it looks at its inputs: so that is said before any model is loaded.
+    """
 
     def register(function: Callable[..., Scores]) -> Callable[..., Scores]:
         known = _registry.get(name)
@@ -240,6 +274,11 @@ def attacks() -> Mapping[str, Attack]:
     """All attacks by name, those of `PLUGINS` included."""
     load_modules(__package__ or "ngramscope.attacks", PLUGINS)
     return MappingProxyType(dict(sorted(_registry.items())))
+
+
+def attack_of(column: str) -> str:
+    """The name of the attack that a column is of: ``min-k`` of ``min-k(k=0.1) @ MODEL``, ``camia`` of ``camia.loss-200``."""
+    return re.split(r"[.@( ]", column, maxsplit=1)[0]
 
 
 def find_attack(name: str) -> Attack:

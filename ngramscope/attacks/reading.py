@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope import _core
-from ngramscope.attacks.base import Inputs, find_attack
+from ngramscope.attacks.base import Inputs, attack_of, find_attack
 from ngramscope.attacks.table import ScoreTable
 from ngramscope.errors import UsageError
 from ngramscope.models.store import ScoreStore
@@ -93,7 +93,7 @@ def _from_store(path: Path, attack: str | None, model: str | None) -> AttackScor
     scored = [each for each in store.passes if each.role != "reference"]
     targets = [each.model for each in scored if each.role == "target"]
     model = _the_one(path, "model", model, [each.model for each in scored], targets)
-    found = find_attack(attack.partition(".")[0].partition("@")[0])
+    found = find_attack(attack_of(attack))
     options = found.check({})
     columns = found.score(Inputs(store, model), **options)
     attack = _the_one(path, "attack", attack, list(columns))

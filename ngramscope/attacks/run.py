@@ -23,7 +23,7 @@ from ngramscope.models.stats import MissingStatisticError
 from ngramscope.models.store import ScoreStore, StoredPass
 from ngramscope.progress import Step
 
-__all__ = ["NOT_FINITE", "NO_SHOT", "NO_TEXT", "SHOT", "run_attacks"]
+__all__ = ["NOT_FINITE", "NO_SHOT", "NO_TEXT", "SHOT", "check_options", "run_attacks"]
 
 SHOT = "shot"
 """Null reason: the candidate stands in the prefix of the others."""
@@ -95,7 +95,7 @@ def run_attacks(
     """
     options = options or {}
     chosen = [find_attack(each) for each in dict.fromkeys(names)] if names else list(attacks().values())
-    _check(options, chosen, compat)
+    check_options(options, chosen, compat)
     counts = None if token_counts is None else TokenCounts.load(token_counts)
     roles = {each.model: role for role in ("placebo", "target") for each in store.passes if each.role == role}
     if not roles:
@@ -205,7 +205,14 @@ def _tail(inputs: Inputs) -> list[dict[str, Any]]:
         return []
 
 
-def _check(options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Attack], compat: str | None) -> None:
+def check_options(options: Mapping[str, Mapping[str, Any]], chosen: Sequence[Attack], compat: str | None) -> None:
+    """Refuse options of attacks and a preset that `run_attacks` could not compute with.
+
+    Raises
+    ------
+    UsageError
+        An attack, option or preset that is not known, a value that is not possible, or options of an attack not chosen.
+    """
     known = {each.name: each for each in chosen}
     for name, values in options.items():
         if name not in known:

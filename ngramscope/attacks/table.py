@@ -125,19 +125,38 @@ class ScoreTable:
         if header.get("format_version") != SCORES_VERSION:
             raise InputError(f"{path}: version {header.get('format_version')}; this ngramscope reads {SCORES_VERSION}")
         try:
-            columns = tuple(_column(table, each) for each in header.pop("columns"))
+            columns = _columns(table, header.pop("columns"))
             documents = table.select(header.pop("documents"))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: its columns or rows are not those that its header tells of; another program has changed it: give the "
                 "table as ngramscope attack writes it, or a CSV file of scores"
             ) from error
+        _check_labels(documents, path)
         return cls(documents, columns, header)
+
+
+def _check_labels(documents: pa.Table, path: Path) -> None:
+    """Refuse labels that are neither of a member nor of a non-member: they would count as one of them."""
+    if "label" not in documents.column_names:
+        raise InputError(f"{path}: no column 'label' (1 member, 0 non-member, null not known); ngramscope attack writes it")
+    for row, label in enumerate(documents["label"].to_pylist(), 1):
+        if label not in (0, 1, None):
+            raise InputError(f"{path}: row {row}: label {label!r}; 1 is a member, 0 a non-member, null not known")
+
+
+def _columns(table: pa.Table, told: list[Mapping[str, Any]]) -> tuple[ScoreColumn, ...]:
+    columns = tuple(_column(table, each) for each in told)
+    if len({each.name for each in columns}) < len(columns):
+        raise ValueError("a column is there twice")
+    return columns
 
 
 def _column(table: pa.Table, told: Mapping[str, Any]) -> ScoreColumn:
     """A column as the header tells of it; raises `ValueError` where its nulls are in other rows."""
     scores = np.asarray(table[told["column"]].to_numpy(), dtype=np.float64)
+    if not all(isinstance(told[each], str) for each in ("attack", "model", "role")):
+        raise TypeError(told["column"])
     reasons: list[str | None] = [None] * len(table)
     undefined = {int(row): reason for row, reason in told["undefined"].items()}
     if sorted(undefined) != np.flatnonzero(np.isnan(scores)).tolist():

@@ -48,12 +48,20 @@ class OutputOption(click.Option):
             for path in _inputs(ctx.command, opts) if existing else ():
                 if (found := existing.get(_identity(path))) is not None:
                     raise click.UsageError(f"{self.opts[0]}: {found} is one of the inputs; choose another name")
+            _check_writable(Path(value), self.opts[0])
         return value, args
 
 
 def index_files(folder: Path) -> list[Path]:
     """The files in an index folder that a build may replace."""
     return [folder / "index.json", *folder.glob("*.ngs")]
+
+
+def _check_writable(path: Path, option: str) -> None:
+    """Refuse a folder that takes no file, as of a disk that can only be read: else that would be known at the end."""
+    folder = path.parent
+    if not path.is_dir() and str(path) != "-" and folder.is_dir() and not os.access(folder, os.W_OK):
+        raise click.UsageError(f"{option}: nothing can be written in the folder {folder}; choose another place")
 
 
 def _inputs(command: click.Command, opts: Mapping[str, Any]) -> Iterator[Path]:

@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -113,7 +114,8 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    previous = _on_sigterm()
+    previous, unraisable = _on_sigterm(), sys.unraisablehook
+    sys.unraisablehook = _say_again
     try:
         with cli.make_context("ngramscope", list(arguments)) as context:
             return cli.invoke(context) or 0
@@ -141,6 +143,7 @@ def run(arguments: Sequence[str]) -> int:
     except RecursionError:
         return _say("error: a value of a record is nested too deeply to be carried along", _exit.FAILURE)
     finally:
+        sys.unraisablehook = unraisable
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
 
@@ -158,6 +161,22 @@ def _on_sigterm() -> signal._HANDLER:
         return signal.signal(signal.SIGTERM, terminate)
     except ValueError:  # not the main thread: the embedding program's signals are its own
         return None
+
+
+def _say_again(ignored: sys.UnraisableHookArgs) -> None:
+    """A signal while a destructor or a callback of a library runs is an exception there, which Python prints and forgets."""
+    number = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}.get(ignored.exc_type)
+    if number is None:
+        sys.__unraisablehook__(ignored)
+        return
+
+    def again() -> None:
+        if sys.unraisablehook is _say_again:  # the command still runs
+            os.kill(os.getpid(), number)
+
+    timer = threading.Timer(0.05, again)
+    timer.daemon = True
+    timer.start()
 
 
 def _silence_stdout() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -154,7 +153,9 @@ def _columns(names: Sequence[str]) -> str:
     """Columns by their attacks: one by its name, of many the attacks and how many columns each has."""
     if len(names) == 1:
         return names[0]
-    attacks = Counter(re.split(r"[.@( ]", name, maxsplit=1)[0] for name in names)
+    from ngramscope.attacks.base import attack_of
+
+    attacks = Counter(map(attack_of, names))
     return ", ".join(f"{attack} ({counted(count, 'column')})" for attack, count in attacks.items())
 
 

@@ -20,6 +20,7 @@ from ngramscope.index.output import check_place
 from ngramscope.sets.records import Keys
 
 if TYPE_CHECKING:
+    from ngramscope.models.load import ModelOptions
     from ngramscope.study import ModelPart, Study
     from ngramscope.study.cache import Done
 
@@ -163,6 +164,8 @@ def command(study: str | None, out: str | None, machine: dict[str, Any], report:
     """
     from ngramscope.study import load_study, run_study
 
+    if out == "":
+        raise UsageError("--out: '' is not possible; name the folder of the study")
     if study is not None:
         _alone(given)
         described = load_study(study)
@@ -281,12 +284,16 @@ def _models(models: dict[str, Any]) -> tuple[ModelPart, ...]:
     from ngramscope.models.load import ModelOptions
     from ngramscope.study.description import ModelPart
 
-    found = []
+    found: list[ModelPart] = []
     for role in ("target", "reference", "placebo"):
         for given in models[role]:
             name, at, revision = (given, "", "") if Path(given).exists() else given.rpartition("@")
             name, revision = (name, revision) if at else (given, "")
             options = ModelOptions(name, revision=revision or None, trust_remote_code=models["trust_remote_code"])
+            if role != "target" and (same := next((each for each in found if _same(each.options, options)), None)) is not None:
+                raise UsageError(
+                    f"--{role}: {given} is the model that --{same.role.replace('target', 'model')} names; name another"
+                )
             found.append(ModelPart(options=options, role=role))
     labels = [each.label for each in found]
     return tuple(
@@ -295,6 +302,12 @@ def _models(models: dict[str, Any]) -> tuple[ModelPart, ...]:
         else each
         for each in found
     )
+
+
+def _same(one: ModelOptions, other: ModelOptions) -> bool:
+    """Whether two models are one by their names."""
+    places = [Path(each.name).expanduser().resolve() for each in (one, other)]
+    return (one.name == other.name or (places[0] == places[1] and places[0].exists())) and one.revision == other.revision
 
 
 def _tell(console: Console, done: Done, number: int, steps: int) -> None:

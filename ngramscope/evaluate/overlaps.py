@@ -96,6 +96,9 @@ def _column(table: ScoreTable, name: str, data: Prepared) -> Floats:
     try:
         values = np.array([np.nan if each is None else float(each) for each in table.documents[name].to_pylist()])
     except (TypeError, ValueError) as error:
-        raise UsageError(f"column {name} holds something else than numbers") from error
+        raise UsageError(
+            f"column {name} of the table holds something else than numbers; names that begin with overlap_ are of overlap: "
+            "measure it again, or call the column otherwise"
+        ) from error
     shares: Floats = values[data.rows]
     return np.where(np.isfinite(shares), shares, np.nan)

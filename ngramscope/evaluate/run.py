@@ -17,7 +17,7 @@ from ngramscope.errors import InputError
 from ngramscope.evaluate.blind_line import blind_line
 from ngramscope.evaluate.blind_section import blind_section, no_blind, warnings_of
 from ngramscope.evaluate.blocks import ALL, blocks
-from ngramscope.evaluate.columns import only
+from ngramscope.evaluate.columns import check_overlaps, only, strata_by
 from ngramscope.evaluate.evidence import evidence_of, of_blind
 from ngramscope.evaluate.lines import lines_of
 from ngramscope.evaluate.options import EvaluationOptions
@@ -29,6 +29,7 @@ from ngramscope.evaluate.report import REPORT_VERSION, AttackRow, Report, Stabil
 from ngramscope.evaluate.rows import attack_rows
 from ngramscope.evaluate.sections import (
     change_rows,
+    check_shared,
     modified_rows,
     pair_rows,
     stability_rows,
@@ -98,12 +99,18 @@ def evaluate(
         raise InputError("the score table has no attack; ngramscope attack makes one")
     table = only(table, options.attacks)
     data = prepare(table, options.group)
+    by = strata_by(table, data, options)
+    check_overlaps(table, data, options)
     unit = data.unit
     drawn_sides = None if key is None else assignments(table, data, key)
     chance: dict[str, float] | None = None if key is None else {}
     rows: list[AttackRow] = []
     stability: list[StabilityRow] = []
     found = blocks(data, options.missing)
+    whole = found[0] if found[0].split == ALL else None
+    if whole:
+        check_shared(whole, against)
+        check_shared(whole, modified)
     for number, block in enumerate(found):
 
         def step(done: int, number: int = number) -> None:
@@ -133,7 +140,6 @@ def evaluate(
         blind = blind_section(found, rows, data, read, options, fitted)
         if lengths(table, options.overlap) and (line := blind_line(read, data, options, learned)) is not None:
             ceiling.append(line)
-    whole = found[0] if found[0].split == ALL else None
     other = None if against is None else prepare(against, options.group)
     used = int(found[0].measured.used.any(axis=0).sum())
     counts = {
@@ -150,7 +156,7 @@ def evaluate(
         counts=counts,
         rows=tuple(rows),
         pairs=tuple(pair_rows(whole, data.members, unit, options)) if whole and options.pairs else (),
-        strata=tuple(stratum_rows(whole, data, table, options)) if whole and options.by else (),
+        strata=tuple(stratum_rows(whole, data, by, options)) if whole else (),
         transfer=tuple(transfer_rows(whole, data, other, options)) if whole and other else (),
         modified=tuple(modified_rows(whole, data, modified, options)) if whole and modified else (),
         changes=tuple(change_rows(whole, data, other, options)) if whole and other else (),

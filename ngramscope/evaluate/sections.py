@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ngramscope.attacks.table import ScoreTable
-from ngramscope.errors import InputError, UsageError
+from ngramscope.errors import InputError
 from ngramscope.evaluate.auc import Floats, Mask
 from ngramscope.evaluate.blocks import Block
 from ngramscope.evaluate.bootstrap import Resampled
@@ -23,38 +23,22 @@ from ngramscope.evaluate.prepare import Prepared, align
 from ngramscope.evaluate.report import AttackRow, ChangeRow, FlaggedRow, PairRow, StabilityRow, StratumRow
 from ngramscope.evaluate.rows import contrast
 from ngramscope.evaluate.stability import disagreement, flagged_by_cuts, summary
-from ngramscope.evaluate.strata import Strata, pooled_parts, stratify
+from ngramscope.evaluate.strata import NO_VALUE, POOLED, Strata, pooled_parts
 from ngramscope.evaluate.tpr import resolves, tprs
 from ngramscope.evaluate.transfer import flagged_share
 
-__all__ = ["change_rows", "modified_rows", "pair_rows", "stability_rows", "stratum_rows", "transfer_rows"]
-
-POOLED = "pooled"
+__all__ = ["change_rows", "check_shared", "modified_rows", "pair_rows", "stability_rows", "stratum_rows", "transfer_rows"]
 
 
-def stratum_rows(block: Block, data: Prepared, table: ScoreTable, options: EvaluationOptions) -> list[StratumRow]:
-    """Each attack in each stratum of each column, and pooled over the strata of a column.
-
-    Raises
-    ------
-    UsageError
-        A column that the table lacks, or whose values are no strata.
-    """
+def stratum_rows(block: Block, data: Prepared, by: Mapping[str, Strata], options: EvaluationOptions) -> list[StratumRow]:
+    """Each attack in each stratum of each column, see `columns.strata_by`, and pooled over the strata of a column."""
     rows: list[StratumRow] = []
-    for column in options.by:
-        known = table.documents.column_names
-        if column not in known:
-            raise UsageError(
-                f"--by: no column {column!r}; the table has: {', '.join(known)}; "
-                f"ngramscope score --field {column} carries a key of the set along"
-            )
-        values = table.documents[column].to_pylist()
-        strata = stratify([values[row] for row in data.rows.tolist()], options.bins, name=column)
+    for column, strata in by.items():
         scores = block.parts[0].scores
         for number, name in enumerate(strata.names):
             rows += _stratum(block, data, column, name, np.where(strata.number == number, scores, np.nan), options)
         if (strata.number < 0).any():
-            rows += _stratum(block, data, column, "no value", np.where(strata.number < 0, scores, np.nan), options)
+            rows += _stratum(block, data, column, NO_VALUE, np.where(strata.number < 0, scores, np.nan), options)
         rows += _pooled(block, data, column, strata, options)
     return rows
 
@@ -240,6 +224,12 @@ def _theirs(other: Prepared, shared: Sequence[tuple[int, int]], options: Evaluat
     """(A, N'): scores of the other table by the shared attacks, as they are evaluated."""
     columns = [column for _, column in shared]
     return usable(other.scores[columns], other.members, [other.reasons[each] for each in columns], options.missing).scores
+
+
+def check_shared(block: Block, table: ScoreTable | None) -> None:
+    """Refuse another table that has no attack of this one: what is compared comes after all that takes long."""
+    if table is not None:
+        _shared(block, [(each.attack, each.model) for each in table.columns])
 
 
 def _shared(block: Block, names: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:

@@ -13,7 +13,11 @@ from ngramscope.errors import UsageError
 from ngramscope.evaluate.auc import Floats, Mask
 from ngramscope.evaluate.delong import Part
 
-__all__ = ["Strata", "pooled_parts", "stratify"]
+__all__ = ["NO_VALUE", "POOLED", "Strata", "pooled_parts", "stratify"]
+
+POOLED = "pooled"
+NO_VALUE = "no value"
+"""What stands in place of a stratum for all of them, and for documents without one; a value that is called so is quoted."""
 
 MOST = 200
 """Categories beyond which a column says nothing of strata, as an id does not."""
@@ -58,7 +62,11 @@ def stratify(values: Sequence[Any], bins: int, *, name: str = "column") -> Strat
         raise UsageError(f"--by {name}: {len(different):,} categories; at most {MOST} are possible")
     place = {each: number for number, each in enumerate(different)}
     keys = [each if numeric or each is None else str(each) for each in known]
-    return Strata(np.array([-1 if each is None else place[each] for each in keys]), tuple(str(each) for each in different))
+    return Strata(np.array([-1 if each is None else place[each] for each in keys]), tuple(map(_name, different)))
+
+
+def _name(value: Any) -> str:
+    return f'"{value}"' if value in (POOLED, NO_VALUE) else str(value)
 
 
 def pooled_parts(scores: Floats, members: Mask, strata: Strata) -> list[Part]:

@@ -31,9 +31,15 @@ def read_scores(path: Path, columns: Sequence[str] = ()) -> ScoreTable:
     Raises
     ------
     InputError
-        It cannot be read; see `ScoreTable.open` and `read_csv`.
+        It cannot be read, or has no attack; see `ScoreTable.open` and `read_csv`.
     """
-    return read_csv(path, columns) if path.suffix == ".csv" else ScoreTable.open(path)
+    table = read_csv(path, columns) if path.suffix == ".csv" else ScoreTable.open(path)
+    if not table.columns:
+        raise InputError(
+            f"{path}: no attack in it, only columns of documents; ngramscope attack makes a score table, in a CSV file every "
+            "other column is an attack"
+        )
+    return table
 
 
 def read_csv(path: Path, columns: Sequence[str] = ()) -> ScoreTable:
@@ -59,7 +65,11 @@ def read_csv(path: Path, columns: Sequence[str] = ()) -> ScoreTable:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as CSV: {error}") from error
     if "label" not in header:
-        raise InputError(f"{path}: no column 'label' (1 member, 0 non-member); the first line has: {', '.join(header)}")
+        there = ", ".join(header) or "nothing"
+        raise InputError(f"{path}: no column 'label' (1 member, 0 non-member); the first line has: {there}")
+    nameless = next((at for at, each in enumerate(header, 1) if not each.strip()), None)
+    if nameless is not None:
+        raise InputError(f"{path}: line 1: column {nameless} has no name; give it one")
     if len(set(header)) < len(header):
         raise InputError(f"{path}: line 1: a column is there twice; give each a name of its own")
     for name in columns:
@@ -101,7 +111,8 @@ def _attack(name: str, cells: Sequence[tuple[int, str]], path: Path) -> ScoreCol
             scores[row] = float(each) if each else np.nan
         except ValueError as error:
             raise InputError(
-                f"{path}: line {number}: {name} is {each!r}, no number; --by names columns that are no attacks"
+                f"{path}: line {number}: {name} is {each!r}, no number; name a column that is no attack (evaluate: --by), or "
+                "leave it out"
             ) from error
         if np.isnan(scores[row]):
             codes[row] = "nan" if each else "missing"

@@ -77,6 +77,8 @@ class ModelOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
+        if not self.name:
+            raise UsageError("--model: '' is not possible; a name on the hub, a folder, or a .gguf file")
         for option, value, known in (
             ("--dtype", self.dtype, ("auto", "float32", "bfloat16", "float16")),
             ("--quantize", self.quantize, (None, "8bit", "4bit")),
@@ -229,6 +231,11 @@ def load_model(options: ModelOptions) -> LoadedModel:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 other.source, trust_remote_code=trust, **({"local_files_only": True} if other.offline else {})
             )
+    if not tokenizer("Some text.", add_special_tokens=False)["input_ids"]:
+        raise InputError(
+            f"{options.tokenizer or options.name}: its tokenizer finds no token in a text, as one without vocabulary; copy "
+            "the model's tokenizer files too, or name another with --tokenizer"
+        )
     missing = sorted(info.get("missing_keys") or ())
     if missing:
         raise InputError(

@@ -24,7 +24,7 @@ from ngramscope.models.write import open_store
 from ngramscope.progress import Step
 from ngramscope.sets.records import RecordSource
 
-__all__ = ["ENGINES", "ScoreOptions", "score_set"]
+__all__ = ["ENGINES", "ScoreOptions", "score_set", "texts_of_pass"]
 
 ENGINES = ("processes", "ray")
 """Where further workers are."""
@@ -154,7 +154,7 @@ def score_set(
     scored = read_set(source, progress)
     if not len(scored):
         raise InputError(f"{source.paths[0]}: no text to score; left out: {scored.counts()['unusable'] or 'nothing'}")
-    made = [(kind, _texts(kind, scored, options)) for kind in map(find_pass, dict.fromkeys(options.passes))]
+    made = [(kind, texts_of_pass(kind, scored, options)) for kind in map(find_pass, dict.fromkeys(options.passes))]
     header = open_store(out, scored, {"paths": [Path(each).name for each in source.paths]})
     jobs: list[Job] = [(score_share, (source, out, options, number)) for number in range(1, options.workers)]
     with _helpers(jobs, options) as others:
@@ -183,12 +183,19 @@ def _helpers(jobs: list[Job], options: ScoreOptions) -> Any:
 def score_share(source: RecordSource, out: Path, options: ScoreOptions, number: int) -> None:
     """What process `number` of `options.workers` does: its chunks, and no ``pass.json``."""
     scored = read_set(source)
-    made = [(kind, _texts(kind, scored, options)) for kind in map(find_pass, dict.fromkeys(options.passes))]
+    made = [(kind, texts_of_pass(kind, scored, options)) for kind in map(find_pass, dict.fromkeys(options.passes))]
     open_store(out, scored, {})
     _run(made, out, options, None, number, None, lambda: True)
 
 
-def _texts(kind: PassKind, scored: ScoredSet, options: ScoreOptions) -> PassTexts:
+def texts_of_pass(kind: PassKind, scored: ScoredSet, options: ScoreOptions) -> PassTexts:
+    """What a pass shows to a model.
+
+    Raises
+    ------
+    UsageError, InputError
+        See `PassKind.make`; or there is no text.
+    """
     mine = {name: value for name, value in options.pass_options.items() if name in kind.options}
     texts = kind.make(scored.candidates, **mine)
     if not texts.texts:

@@ -13,7 +13,7 @@ from ngramscope import provenance
 from ngramscope.checks import check_choice
 from ngramscope.errors import MissingExtraError, ResourceError, UsageError
 from ngramscope.evaluate.splits import seed_of
-from ngramscope.index.output import check_place, write_whole
+from ngramscope.index.output import check_place, whole_file, write_whole
 from ngramscope.json_texts import sound
 from ngramscope.report.charts import save_chart
 from ngramscope.report.looks import looks
@@ -97,10 +97,15 @@ def write_report(
         for name in ("figures", "tables"):
             (temporary / name).mkdir(parents=True)
         page = _made(results, folder.name, temporary, characters, formats, progress)
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.replace(folder)
-        write_whole(path, sound(page))
+        with whole_file(path) as drawn:
+            with drawn.open("w", encoding="utf-8", newline="\n") as file:
+                file.write(sound(page))
+                file.flush()
+                os.fsync(file.fileno())
+            # All is written: from here on nothing is left that a full disk could refuse.
+            if folder.exists():
+                shutil.rmtree(folder)
+            temporary.replace(folder)
     except OSError as error:
         raise ResourceError(f"{path}: cannot write the report: {error.strerror or error}") from error
     finally:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ngramscope import _core
 from ngramscope.checks import check_optional, check_switch
-from ngramscope.errors import InputError, UsageError
+from ngramscope.errors import InputError, MismatchError, UsageError
 from ngramscope.index.open import Index
 from ngramscope.index.options import QueryOptions, ScanOptions, WordRule, lengths
 from ngramscope.index.scan import Scan
@@ -122,6 +122,27 @@ class OverlapOptions:
         check_switch("--accept-demo", self.accept_demo)
 
 
+def open_index(options: OverlapOptions) -> Index:
+    """The indexes that overlaps come from.
+
+    Raises
+    ------
+    UsageError
+        An index of the demonstration corpus, without `accept_demo`.
+    IndexFormatError, MismatchError
+        One that is not there or damaged, or was built with another rule, or without one of the lengths.
+    """
+    index = Index.open(options.indexes)
+    refuse_demo(index, accept=options.accept_demo)
+    if options.rule is not None:
+        index.check_rule(**asdict(options.rule))
+    for n in options.n:
+        if n not in index.n:
+            there = ", ".join(map(str, index.n))
+            raise MismatchError(f"{', '.join(map(str, index.paths))}: n = {n} was asked for, but the index has n = {there}")
+    return index
+
+
 class Overlaps(Iterator[tuple[RecordBatch, Measurement]]):
     """One pass over candidates together with their overlaps, batch by batch, in input order.
 
@@ -184,10 +205,7 @@ class Overlaps(Iterator[tuple[RecordBatch, Measurement]]):
         self._index: Index | None = None
         self._scan: _ScanRows | None = None
         if options.indexes:
-            self._index = Index.open(options.indexes)
-            refuse_demo(self._index, accept=options.accept_demo)
-            if options.rule is not None:
-                self._index.check_rule(**asdict(options.rule))
+            self._index = open_index(options)
             self.n = options.n or self._index.n
             # What is wrong with other lengths of the index is of no interest here.
             self.warnings = index_warnings(

@@ -187,7 +187,7 @@ def _filled(ours: Side, theirs: Side, *, own_members: bool) -> None:
         if not len(side):
             why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(side.counts.left_out.items()))
             hint = "; without --reference, candidates need labels on both sides (--label KEY)" if own_members else ""
-            raise UsageError(f"no text is left of the {name}{f' ({why} left out)' if why else ''}{hint}")
+            raise UsageError(f"no text is left of the {name}{f' ({why} left out)' if why else ''}{hint}; name files with texts")
 
 
 def _warnings(ours: Side, theirs: Side, rule: ShiftRule) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,17 +16,19 @@ from typing import Any
 
 from ngramscope._core import __version__
 from ngramscope.corpus.manifest import file_digests
-from ngramscope.errors import ResourceError, UsageError
+from ngramscope.errors import NgramscopeError, ResourceError, UsageError
 from ngramscope.index.output import write_whole
 from ngramscope.models.write import digest
 
-__all__ = ["STEP_FILE", "Done", "Task", "computed", "facts_of", "locked"]
+__all__ = ["STEP_FILE", "Done", "Task", "computed", "facts_of", "kept_step", "locked"]
 
 STEP_FILE = "step.json"
 """Name of what a step says of itself, in its folder."""
 
 _STEP_VERSION = 1
 _ATTEMPT = ".{}.partial"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LEFTOVER = re.compile(r"\.(?:report-files|report\.html|study\.json|study\.toml)\.(\d+)\.tmp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,7 @@ def computed(task: Task, root: Path) -> Done:
         It cannot be written.
     """
     folder = root / task.name
-    kept = _kept(task, folder, root)
+    kept = kept_step(task, root)
     if kept is not None:
         return kept
     began = time.monotonic()
@@ -104,7 +108,13 @@ def computed(task: Task, root: Path) -> Done:
         with _writing(folder):
             shutil.rmtree(attempt, ignore_errors=True)  # of a process that was killed
             attempt.mkdir(parents=True)
-        facts = dict(task.work(attempt) or {})
+        try:
+            facts = dict(task.work(attempt) or {})
+        except OSError as error:
+            if isinstance(error, NgramscopeError) or error.errno not in _FULL:
+                raise
+            # Of a file that was being written line by line, and so without its name.
+            raise ResourceError(f"{folder}: cannot be written: {error.strerror}; finished steps are kept") from error
         with _writing(folder):
             seconds = round(time.monotonic() - began, 3)
             files = {
@@ -140,7 +150,9 @@ def _writing(folder: Path) -> Iterator[None]:
         raise ResourceError(f"{folder}: cannot be written: {error.strerror or error}; finished steps are kept") from error
 
 
-def _kept(task: Task, folder: Path, root: Path) -> Done | None:
+def kept_step(task: Task, root: Path) -> Done | None:
+    """The step if it is in the study's folder `root` already, whole and by the same key."""
+    folder = root / task.name
     try:
         header = json.loads((folder / STEP_FILE).read_bytes())
         sizes = {name: (folder / name).stat().st_size for name in header["files"]}
@@ -181,4 +193,27 @@ def locked(root: Path) -> Iterator[None]:
                 raise UsageError(
                     f"{root}: another audit is at work in this folder; wait for it, or name another --out"
                 ) from error
+        _remove_leftovers(root)
         yield
+
+
+def _remove_leftovers(root: Path) -> None:
+    """What a killed process was writing beside the steps; what one that runs is writing, as ``ngramscope report``, stays."""
+    for each in root.iterdir():
+        found = _LEFTOVER.fullmatch(each.name)
+        if found is None or _runs(int(found[1])):
+            continue
+        if each.is_dir():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ngramscope.attacks.base import find_attack
-from ngramscope.attacks.compat import presets
+from ngramscope.attacks.base import attack_of, attacks, find_attack
+from ngramscope.attacks.compat import cannot
+from ngramscope.attacks.run import check_options
 from ngramscope.checks import check_choice, check_integer
-from ngramscope.errors import UsageError
+from ngramscope.errors import NgramscopeError, UsageError
 from ngramscope.evaluate.options import EvaluationOptions
 from ngramscope.index.options import ReadOptions
 from ngramscope.models.encode import EncodeOptions
 from ngramscope.models.load import ModelOptions
-from ngramscope.models.passes import find_pass
+from ngramscope.models.passes import check_passes, find_pass
 from ngramscope.models.score import ScoreOptions
 from ngramscope.models.store import ROLES
 from ngramscope.sets.overlaps import OverlapOptions
 from ngramscope.sets.records import Keys
 from ngramscope.sets.verdict import ShiftRule
 from ngramscope.study.makers import MAKERS
+from ngramscope.study.toml import Table
 
 __all__ = ["DEFAULT_PASSES", "AttackPart", "ModelPart", "ScoringPart", "SetPart", "Study", "ValidationPart"]
 
 DEFAULT_PASSES = ("plain", "lowercase")
 """Passes of a study that names no attacks: all attacks that can be computed from these are."""
 
+_LONGEST = 120
 _UNSAFE = frozenset('/\\:*?"<>|')
 
 
@@ -65,6 +69,10 @@ class SetPart:
     at: int | float | str | None = None
 
     def __post_init__(self) -> None:
+        if len(self.name.encode()) > _LONGEST:
+            raise UsageError(
+                f"set {self.name[:20]!r}...: a folder is named after it; give it a name of at most {_LONGEST} bytes"
+            )
         odd = not self.name.isprintable() or self.name[:1] in ("", ".", " ") or set(self.name) & _UNSAFE
         if odd or self.name.lower() in _RESERVED:
             raise UsageError(f"set {self.name!r}: a folder is named after it; give it another name")
@@ -115,6 +123,10 @@ class ScoringPart:
     devices: tuple[str, ...] = ()
     engine: str = "processes"
     ray_address: str | None = None
+
+    def __post_init__(self) -> None:
+        self.options(ModelPart(options=ModelOptions("any"), label="any"), "plain")
+        check_passes(self.passes)
 
     def options(self, model: ModelPart, kind: str) -> ScoreOptions:
         """For one pass of a model.
@@ -170,19 +182,21 @@ class AttackPart:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in (*self.names, *self.options):
-            attack = find_attack(name)
-            attack.check(self.options.get(name, {}))
-            if self.names and name not in self.names:
-                raise UsageError(f"attack {name}: has options, but is not computed; ask for it too")
-            if attack.needs.token_counts and name in self.names and self.token_counts is None:
-                raise UsageError(f"attack {name}: needs the token counts of a corpus; name the file as token_counts")
+        for name in self.names:
+            try:
+                attack = find_attack(name)
+            except UsageError as error:
+                raise UsageError(f"--attack: {error}") from None
+            if attack.needs.token_counts and self.token_counts is None:
+                raise UsageError(f"--attack: attack {name}: needs the token counts of a corpus; name the file as token_counts")
         for kind in self.passes:
             find_pass(kind)
         if not self.names and not self.passes:
             object.__setattr__(self, "passes", DEFAULT_PASSES)
-        if self.compat is not None and self.compat not in presets():
-            raise UsageError(f"--compat: {self.compat!r} is not known; known: {', '.join(presets())}")
+        check_options(self.options, [find_attack(each) for each in self.names] or [*attacks().values()], self.compat)
+        for name in self.names:
+            if (reason := cannot(find_attack(name), self.compat)) is not None:
+                raise UsageError(f"--compat: {self.compat} is not possible for attack {name}: {reason}")
         check_integer("--seed", self.seed, 0, (1 << 63) - 1)
 
     def kinds(self, role: str) -> tuple[str, ...]:
@@ -233,6 +247,8 @@ class Study:
         With the roles that they have; without a target there are no attacks.
     further
         By key of `ngramscope.study.further.FURTHER` the options of a step behind the evaluation of every set.
+    source
+        The top of the file that describes it, so that errors name their line; None: there is none.
 
     Raises
     ------
@@ -252,12 +268,18 @@ class Study:
     attacks: AttackPart = field(default_factory=AttackPart)
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
     further: Mapping[str, Any] = field(default_factory=dict)
+    source: Table | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [each.name for each in self.sets]
         if not names:
             raise UsageError("a study needs a set; give --members and --nonmembers, or --set")
         _once("set", names)
+        folders = [unicodedata.normalize("NFC", each).casefold() for each in names]
+        alike = next((at for at, each in enumerate(folders) if each in folders[:at]), None)
+        if alike is not None:
+            pair = f"sets {names[folders.index(folders[alike])]!r} and {names[alike]!r}"
+            raise UsageError(f"{pair}: share a folder where upper and lower case are the same; give one another name")
         _once("model", [each.label for each in self.models if each.role != "reference"])
         _once("reference model", [each.label for each in self.models if each.role == "reference"])
         for place, each in enumerate(self.sets):
@@ -274,11 +296,57 @@ class Study:
             raise UsageError("reference models only; name a model to attack, with --model")
         needing = [each for each in self.attacks.names if find_attack(each).needs.references]
         if needing and self.models and not any(each.role == "reference" for each in self.models):
-            raise UsageError(f"attack {needing[0]}: needs a reference model; name one with --reference, or role = 'reference'")
+            why = f"attack {needing[0]}: needs a reference model; name one with --reference, or role = 'reference'"
+            self.refuse(UsageError(f"--attack: {why}"), "attacks")
+        for column in self.evaluation.attacks:
+            self._check_evaluated(column)
         if self.further and not self.models:
             raise UsageError(f"[{next(iter(self.further))}] looks at scores of models; name a model, with --model")
         if self.validation.reference and self.overlap is None:
             raise UsageError("a validation sample (reference) needs the training corpus; name it in [overlap]")
+
+    def _check_evaluated(self, column: str) -> None:
+        """Refuse the name of a column that no attack of the study can give; which columns there are only the attacks tell."""
+        name, part = attack_of(column), self.attacks
+        try:
+            found = find_attack(name)
+        except UsageError as error:
+            self.refuse(UsageError(f"--attack: {error}"), "evaluation")
+        made = part.kinds("target")
+        if part.names and name not in part.names:
+            why = f"is not computed; computed are: {', '.join(part.names)}"
+        elif lacking := [each for each in found.needs.passes if each not in made]:
+            why = f"needs the pass {lacking[0]}, which is not made; made are: {', '.join(made)}"
+        elif self.models and found.needs.references and not any(each.role == "reference" for each in self.models):
+            why = "needs a reference model, and there is none"
+        else:
+            return
+        self.refuse(UsageError(f"--attack: attack {name} {why}"), "evaluation")
+
+    def refuse(self, error: NgramscopeError, *table: str, about: str = "") -> NoReturn:
+        """Raise the error again; of a study that a file describes as one of that file, with the key in that table.
+
+        Parameters
+        ----------
+        table
+            Keys of the table from the top; of a set ``sets`` and its name.
+        about
+            Stands before what is wrong.
+
+        Raises
+        ------
+        InputError, UsageError
+            With the file, or without it.
+        """
+        if self.source is None:
+            raise type(error)(f"{about}{error}") from None
+        place = self.source
+        if table[0] == "sets":
+            place = next(each for each in place.tables("sets") if each.data.get("name") == table[1])
+        else:
+            for each in table:
+                place = place.table(each)
+        place.refuse_option(error, about=about)
 
     @property
     def corpus(self) -> OverlapOptions:

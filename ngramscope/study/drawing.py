@@ -67,7 +67,19 @@ def study_results(folder: Path) -> StudyResults:
         See `draw`.
     """
     result = load_result(folder)
+    try:
+        return _opened(folder, result)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        path = folder / RESULT_FILE
+        raise InputError(
+            f"{path}: not as ngramscope audit writes it ({error!r}); the same ngramscope audit writes it anew"
+        ) from error
+
+
+def _opened(folder: Path, result: Mapping[str, Any]) -> StudyResults:
     _check_whole(folder, result["steps"])
+    if not result["sets"]:
+        raise KeyError("sets")
     header = {name: result[name] for name in ("artefact", "format_version", "ngramscope", "python", "settings", "inputs")}
     return StudyResults(
         title=result["name"],
@@ -115,12 +127,18 @@ def _has(places: dict[str, Path], step: str, file: str) -> bool:
 def _store(path: Path, passes: Sequence[str]) -> ScoreStore:
     store = ScoreStore(path)
     store.passes = tuple(each for each in store.passes if each.path.name in passes)
+    lacking = sorted(set(passes) - {each.path.name for each in store.passes})
+    if lacking:
+        raise InputError(f"{path / lacking[0]}: missing, or without its pass.json; the same ngramscope audit computes it anew")
     return store
 
 
 def _spans(path: Path) -> list[list[tuple[int, int]]] | None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [[(start, end) for start, end in json.loads(line)] for line in lines] or None
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [[(start, end) for start, end in json.loads(line)] for line in lines] or None
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}; the same ngramscope audit computes it anew") from error
 
 
 def _tokens(path: Path) -> Callable[[Sequence[int]], Sequence[str]]:

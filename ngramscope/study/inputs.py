@@ -56,6 +56,8 @@ def _facts(name: str, *, most: int | None, hub: bool) -> Iterator[Any]:
     if files is None or (not files and hub):
         yield name
         return
+    if name == "-":
+        raise InputError("-: standard input can be read only once, and a study reads its files again; write it to a file")
     if not files:
         raise InputError(f"{name}: there is no such file or folder")
     for path in files:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ngramscope.attacks.base import PLUGINS
+from ngramscope.attacks.base import PLUGINS, find_attack
+from ngramscope.attacks.table import ScoreTable
 from ngramscope.blind.base import PLUGINS as BLIND_PLUGINS
+from ngramscope.corpus.tokens import TokenCounts
+from ngramscope.errors import NgramscopeError, UsageError
+from ngramscope.evaluate.columns import check_overlaps, strata_by
+from ngramscope.evaluate.prepare import prepare
+from ngramscope.evaluate.randomization import assignments
+from ngramscope.models.documents import document_table, read_set
 from ngramscope.models.passes import find_pass
 from ngramscope.models.place import Place
+from ngramscope.models.score import texts_of_pass
 from ngramscope.models.write import digest, pass_name
-from ngramscope.study.cache import Task
+from ngramscope.sets.overlaps import open_index
+from ngramscope.sets.randomized_files import open_key
+from ngramscope.sets.records import RecordSource
+from ngramscope.study.cache import Task, kept_step
 from ngramscope.study.description import ModelPart, SetPart, Study
 from ngramscope.study.evaluating import evaluate_set, evaluate_texts
 from ngramscope.study.further import FURTHER, further
@@ -44,11 +56,13 @@ class Plan:
         In an order in which each finds what it needs.
     skipped
         Steps that cannot be, and why, by name.
+    warnings
+        What the user should know of the models.
 
     Raises
     ------
     InputError
-        An input is not there, or a folder or file that is to be a model is none.
+        An input is not there, or what is to be a model, token counts or a key is none.
     """
 
     def __init__(self, study: Study, root: Path, progress: Progress | None = None) -> None:
@@ -57,13 +71,16 @@ class Plan:
         self._models = Models()
         self.tasks: list[Task] = []
         self.skipped: dict[str, str] = {}
+        self.warnings: list[str] = []
         self._keys: dict[str, str] = {}
         self._corpus = self._corpus_facts()
         for part in study.sets:
             self._add_set(part)
+        known: dict[str, ModelPart] = {}
         for model in study.models:
-            Place.check(model.options.name, model.options.gguf_file)
+            Place.check(model.options.name, model.options.gguf_file, model.options.revision)
             facts = model_facts(model.options.name, model.options.revision)
+            self.warnings += _alike(model, facts, known)
             for part in study.sets:
                 for kind in study.attacks.kinds(model.role):
                     self._add_pass(part, model, kind, facts)
@@ -74,6 +91,25 @@ class Plan:
             self._add_evaluation(part, attacked=bool(attacked))
             for name in study.further:
                 self._add_further(part, name)
+        if attacked and study.attacks.token_counts is not None:
+            TokenCounts.load(Path(study.attacks.token_counts))
+
+    def check(self, step: str) -> None:
+        """Of a set that is there now, or its overlap: look at what later steps would refuse after models were loaded.
+
+        Raises
+        ------
+        UsageError, InputError
+            What these steps say.
+        """
+        part = next(each for each in self._study.sets if each.name == step.partition("/")[0])
+        measuring = f"{part.name}/overlap" in self._keys
+        if step == f"{part.name}/set":
+            self._check_passes(part)
+        elif step != f"{part.name}/overlap":
+            return
+        if part in self._study.evaluated:
+            self._check_columns(part, whole=not measuring or step.endswith("/overlap"))
 
     def close(self) -> None:
         """Let go of a model that is held."""
@@ -113,7 +149,9 @@ class Plan:
         if overlap is None:
             return None
         if overlap.indexes:
-            return index_facts([str(each) for each in overlap.indexes])
+            facts = index_facts([str(each) for each in overlap.indexes])
+            open_index(overlap)
+            return facts
         return corpus_facts([str(each) for each in overlap.scan])
 
     def _add_set(self, part: SetPart) -> None:
@@ -202,6 +240,8 @@ class Plan:
         others = {option: name for option in ("against", "modified") if (name := getattr(part, option)) is not None}
         compared = {option: self._keys[f"{name}/attacks"] for option, name in others.items()}
         key = part.more.get("key")
+        if key is not None:
+            open_key(Path(key))
         inputs = {
             **own,
             **self._upstream(f"{part.name}/attacks"),
@@ -224,8 +264,64 @@ class Plan:
             lambda out: further(kind, options, self._root / part.name / "evaluation", source, out, self._progress),
         )  # fmt: skip
 
+    def _check_passes(self, part: SetPart) -> None:
+        """Make the texts of the passes that are to be made, as a pass does, and look for what attacks learn from."""
+        study = self._study
+        steps = [each for each in self.tasks if each.name.startswith(f"{part.name}/passes/")]
+        made = dict.fromkeys(each.settings["pass"] for each in steps if kept_step(each, self._root) is None)
+        kinds = [each for each in made if find_pass(each).options]
+        learning = [each for each in map(find_attack, study.attacks.names) if each.needs.labels or each.needs.nonmembers]
+        if not kinds and not (made and learning):
+            return
+        scored = read_set(RecordSource((self.file(part, measured=False),)))
+        labels = [each.label for each in scored.candidates]
+        for learner in learning:
+            try:
+                learner.check_labels(labels)
+            except UsageError as error:
+                study.refuse(UsageError(f"--attack: {error}"), "attacks", about=f"set {part.name}: ")
+        for kind in kinds:
+            try:
+                texts_of_pass(find_pass(kind), scored, study.scoring.options(study.models[0], kind))
+            except NgramscopeError as error:
+                if not str(error).startswith("--"):  # it names the file
+                    raise
+                table = ("attacks",) if str(error).startswith("--pass") else ("scoring", "passes")
+                study.refuse(error, *table, about=f"set {part.name}: ")
+
+    def _check_columns(self, part: SetPart, *, whole: bool) -> None:
+        """Look for the columns that the evaluation is to use; without `whole` for those that are no overlap."""
+        study, options, key = self._study, self._study.evaluation, part.more.get("key")
+        if not whole:
+            options = replace(options, by=tuple(each for each in options.by if not each.startswith("overlap_")), overlap=())
+        if not (options.by or options.overlap or key or options.group not in (None, "group")):
+            return
+        table = ScoreTable(document_table(read_set(RecordSource((self.file(part, measured=whole),))).candidates), (), {})
+        try:
+            data = prepare(table, options.group)
+            strata_by(table, data, options)
+            check_overlaps(table, data, options)
+        except UsageError as error:
+            study.refuse(error, "evaluation", about=f"set {part.name}: ")
+        if key is not None:
+            try:
+                assignments(table, data, open_key(Path(key)), draws=0)
+            except NgramscopeError as error:
+                study.refuse(error, "sets", part.name, about=f"set {part.name}: ")
+
 
 _NOT_THE_SET = ("name", "against", "modified", "at", "key")
+
+
+def _alike(model: ModelPart, facts: Any, known: dict[str, ModelPart]) -> list[str]:
+    """What to say of a model that is there as a target too: nothing can be learned by comparing it with itself."""
+    other = known.setdefault(digest([facts, model.options.gguf_file]), model)
+    if other.role == model.role or "target" not in (model.role, other.role):
+        return []
+    return [
+        f"the {model.role} {model.label} is the same model as the {other.role} {other.label}: compared with itself a model "
+        "shows nothing; name another"
+    ]
 
 
 def _plugins(variable: str) -> list[Any]:

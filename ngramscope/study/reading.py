@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from ngramscope.attacks.base import find_attack
 from ngramscope.corpus.manifest import find_manifest, manifest_and_split
@@ -17,7 +17,7 @@ from ngramscope.evaluate.options import EvaluationOptions
 from ngramscope.index.options import ReadOptions, WordRule
 from ngramscope.models.encode import EncodeOptions
 from ngramscope.models.load import ModelOptions
-from ngramscope.models.passes import pass_kinds
+from ngramscope.models.passes import check_passes, pass_kinds
 from ngramscope.sets.overlaps import OverlapOptions
 from ngramscope.sets.records import Keys
 from ngramscope.sets.verdict import ShiftRule
@@ -70,6 +70,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
             attacks=_attacks(attacks, base),
             evaluation=_whole(top.table("evaluation"), EvaluationOptions),
             further={name: _further(top.table(name), name) for name in FURTHER if name in top.data},
+            source=top,
         )
     except NgramscopeError as error:
         if str(error).startswith(str(path)):
@@ -149,7 +150,11 @@ def _set(table: Table, base: Path) -> SetPart:
     maker = MAKERS[kind]
     options = [each.name for each in fields(maker.options) if each.name not in maker.left_out]
     table.check((*_OF_SET, *maker.inputs, *maker.more, *options))
+    if "name" not in table.data:
+        table.refuse("[[sets]] has no name; a folder is named after it")
     inputs = {key: _input(table, key, maker, base) for key in maker.inputs if key in table.data}
+    if len(inputs) < len(maker.inputs):
+        table.refuse(f"[[sets]] has {', '.join(inputs)}, but no {', '.join(set(maker.inputs) - set(inputs))}; give both")
     more = {key: table.get(key, str) for key in maker.more if key in table.data}
     return table.make(
         SetPart,
@@ -186,13 +191,13 @@ def _set_table(part: SetPart, named: Any) -> dict[str, Any]:
 def _overlap(table: Table, base: Path) -> OverlapOptions:
     rule = tuple(each.name for each in fields(WordRule))
     table.check((*_OVERLAP, *rule))
-    asked = {name: table.get(name, hint) for name, hint in get_type_hints(WordRule).items() if name in table.data}
+    asked = any(name in table.data for name in rule)
     paths = {
         field: tuple(_place(each, base) for each in table.get(key, tuple[str, ...], ()))
         for key, field in (("index", "indexes"), ("scan", "scan"))
     }
     others = {key: field for key, field in _OVERLAP.items() if field not in paths}
-    return table.make(OverlapOptions, others, **paths, rule=WordRule(**asked) if asked else None)
+    return table.make(OverlapOptions, others, **paths, rule=table.make(WordRule) if asked else None)
 
 
 def _overlap_table(options: OverlapOptions, named: Any) -> dict[str, Any]:
@@ -245,6 +250,10 @@ def _scoring(table: Table, base: Path) -> ScoringPart:
         default = known[name]
         hint = tuple[str, ...] if isinstance(default, tuple) else str if default is None else type(default)
         given[name] = _named_option(name, passes.get(name, hint), lambda each: _place(each, base))
+    try:
+        check_passes(given)
+    except NgramscopeError as error:
+        passes.refuse_option(error)
     return table.make(
         ScoringPart,
         {name: name for name in _SCORING},
@@ -269,12 +278,18 @@ def _attacks(table: Table, base: Path) -> AttackPart:
     options = table.table("options")
     for name in options.data:
         try:
-            known = find_attack(name).options
+            known = find_attack(name)
         except NgramscopeError as error:
-            options.refuse(str(error), name)
+            options.refuse(f"{options.name}: {error}", name)
         mine = options.table(name)
-        mine.check(known)
+        mine.check(known.options)
         given[name] = {option: mine.get(option, Any) for option in mine.data}
+        for option, value in given[name].items():
+            try:
+                known.check({option: value})
+            except NgramscopeError as error:
+                why = str(error).removeprefix(f"{name}.").removeprefix(f"{option}: ")
+                mine.refuse(f"{mine.name} {option}: {why}", option)
     return table.make(
         AttackPart,
         {key: key for key in keys},

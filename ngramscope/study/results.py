@@ -84,7 +84,7 @@ def _set(study: Study, plan: Plan, done: Mapping[str, Done], part: SetPart) -> d
         "store": plan.store(part).name if passes else None,
         "passes": [each.facts["folder"] for each in passes.values()],
         "tokens": next(targets, None),
-        "warnings": [line for each in whole.values() for line in each.facts.get("warnings", ())],
+        "warnings": [*plan.warnings, *(line for each in whole.values() for line in each.facts.get("warnings", ()))],
     }
 
 

@@ -63,6 +63,7 @@ def run_study(
                 if progress is not None:
                     progress(Step(task.name, number, len(plan.tasks)))
                 done[task.name] = computed(task, out)
+                plan.check(task.name)
                 if tell is not None:
                     tell(done[task.name], number, len(plan.tasks))
         result = study_result(study, plan, done)

@@ -30,6 +30,13 @@ Where = tuple[str | int, ...]
 _HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
+_OPTION = re.compile(r"--([a-z0-9-]+)((?: [^:]*)?): (.*)", re.DOTALL)
+# Options whose key is called otherwise.
+_KEYS = {
+    "attack": ("names", "attacks"), "pass": ("passes", "names"), "as": ("role",), "fpr": ("fprs",),
+    "overlap-at": ("thresholds",), "statistic": ("statistics",), "field": ("fields",), "label-key": ("label",),
+    "domain-key": ("domain",), "group-key": ("group",), "date-key": ("date",),
+}  # fmt: skip
 _LONG = re.compile(r"\"\"\"|'''")
 
 
@@ -58,6 +65,24 @@ class Table:
             where = where[:-1]
         line = f", line {self._lines[where]}" if where else ""
         raise InputError(f"{self.path}{line}: {message}")
+
+    def refuse_option(self, error: Exception, keys: Iterable[str] | None = None, about: str = "") -> NoReturn:
+        """Refuse by an error that names an option of the command line: its key is named instead, and the key's line.
+
+        Parameters
+        ----------
+        keys
+            Those that there can be, if an option that is none of them is to be left as it is.
+        about
+            Stands before what is wrong.
+        """
+        option = _OPTION.match(str(error))
+        own = () if option is None else (*_KEYS.get(option[1], ()), option[1].replace("-", "_"))
+        possible = own if keys is None else [each for each in own if each in keys]
+        key = next((each for each in own if each in self.data), possible[0] if possible else None)
+        if option is None or key is None:
+            self.refuse(f"{about}{error}")
+        self.refuse(f"{self.name} {key}{option[2]}: {about}{option[3]}", key)
 
     @property
     def name(self) -> str:
@@ -95,9 +120,10 @@ class Table:
         if value == NONE and type(None) in get_args(hint):
             return None
         if not _finite(value):
-            self.refuse(f"{key} has a number that is none (inf or nan)", key)
+            self.refuse(f"{self.name} {key} has a number that is none (inf or nan)", key)
         if not _fits(value, hint):
-            self.refuse(f"{key} is {json.dumps(self.data[key], default=str)}; it has to be {_spelled(hint)}", key)
+            given = json.dumps(self.data[key], default=str)
+            self.refuse(f"{self.name} {key} is {given}; it has to be {_spelled(hint)}", key)
         return value
 
     def make(self, made: type[Made], /, keys: Mapping[str, str] | None = None, **more: Any) -> Made:
@@ -116,8 +142,7 @@ class Table:
         try:
             return made(**values, **more)
         except NgramscopeError as error:
-            option = re.match(r"--([a-z0-9-]+)", str(error))
-            self.refuse(str(error), option[1].replace("-", "_") if option else None)
+            self.refuse_option(error, keys)
 
 
 def read_toml(path: Path) -> Table:
@@ -133,8 +158,13 @@ def read_toml(path: Path) -> Table:
         data = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: not UTF-8: {error.reason}; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not TOML: values are nested too deeply") from error
     return Table(path, data, (), _lines(text))
 
 

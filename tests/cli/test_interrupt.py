@@ -228,3 +228,36 @@ def test_writing_half_a_gibibyte_ends_at_once(phase: str, tmp_path: Path) -> Non
     assert time.perf_counter() - sent[0] < LIMIT
     assert not (tmp_path / "index" / "index.json").exists()
     assert not list(tmp_path.rglob("*.ngs"))
+
+
+FORGOTTEN = """
+import os, signal, sys, time
+from ngramscope.cli import _run
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0.1)  # the signal comes here, where an exception is printed and forgotten
+
+def work(context):
+    late = Late()
+    del late
+    for _ in range(300):
+        time.sleep(0.1)
+    return 0
+
+_run.cli.invoke = work
+sys.exit(_run.run(["inspect", "index"]))
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_that_a_destructor_swallows_is_not_lost(name: str, code: int) -> None:
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", FORGOTTEN.replace("{name}", name)],
+        env=clean_environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert time.perf_counter() - began < 20
+    assert "Traceback" not in done.stderr

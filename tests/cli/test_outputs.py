@@ -95,6 +95,16 @@ def test_what_is_no_file_stays(here: Path, arguments: tuple[str, ...], capfd: py
     assert stat.S_ISFIFO((here / arguments[-1]).stat().st_mode)
 
 
+def test_a_folder_that_takes_no_file_is_refused_at_once(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Also for those who may write anywhere, as in a container.
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place).name != "folder" or mode != os.W_OK)
+    assert run(["overlap", "missing.jsonl", *SCAN, "texts.jsonl", "--out", "folder/new.jsonl"]) == 2
+    assert "--out: nothing can be written in the folder folder; choose another place" in capsys.readouterr().err
+    assert run(["overlap", "texts.jsonl", *SCAN, "texts.jsonl", "--out", "new.jsonl"]) == 0
+
+
 def test_what_renames_into_place_refuses_too(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError, match="no regular file"), whole_file(tmp_path / "pipe") as temporary:

@@ -7,10 +7,12 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -233,13 +235,18 @@ def test_a_statistic_that_a_pass_lacks_is_named(tmp_path: Path) -> None:
         run_attacks(lean, ["min-k++"], compat="sok")
 
 
-@pytest.mark.parametrize("change", ["rows", "order", "column", "header"])
+@pytest.mark.parametrize("change", ["rows", "order", "column", "header", "number", "twice"])
 def test_a_table_that_another_program_has_changed_is_refused(store: ScoreStore, tmp_path: Path, change: str) -> None:
     run_attacks(store).save(tmp_path / "scores.parquet")
     table = pq.ParquetFile(tmp_path / "scores.parquet").read()
-    if change == "header":
-        header = json.loads(table.schema.metadata[b"ngramscope"])
-        del header["columns"]
+    header = json.loads(table.schema.metadata[b"ngramscope"])
+    if change in ("header", "number", "twice"):
+        if change == "header":
+            del header["columns"]
+        elif change == "number":
+            header["columns"][0]["attack"] = 5
+        else:
+            header["columns"].append(header["columns"][0])
         table = table.replace_schema_metadata({b"ngramscope": json.dumps(header)})
     else:
         changed = {
@@ -251,6 +258,35 @@ def test_a_table_that_another_program_has_changed_is_refused(store: ScoreStore, 
     pq.write_table(table, tmp_path / "changed.parquet")
     with pytest.raises(InputError, match="another program has changed it"):
         ScoreTable.open(tmp_path / "changed.parquet")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "no column 'label'"),
+        (["yes", "no", "no", "no", "no"], "row 1: label 'yes'; 1 is a member, 0 a non-member"),
+        ([1, 0, 2, 0, None], "row 3: label 2; 1 is a member"),
+    ],
+)
+def test_a_table_with_labels_of_neither_side_is_refused(
+    store: ScoreStore, tmp_path: Path, labels: list[Any] | None, message: str
+) -> None:
+    table = run_attacks(store, ["loss"])
+    documents = table.documents.drop_columns(["label"])
+    replace(table, documents=documents if labels is None else documents.append_column("label", pa.array(labels))).save(
+        tmp_path / "scores.parquet"
+    )
+    with pytest.raises(InputError, match=message) as caught:
+        ScoreTable.open(tmp_path / "scores.parquet")
+    assert "scores.parquet" in str(caught.value)
+
+
+def test_options_are_refused_before_there_is_a_store() -> None:
+    for attack in attacks().values():
+        assert attack.check({}) == attack.options
+        for name in attack.options:
+            with pytest.raises(UsageError, match=name):
+                attack.check({name: ()})
 
 
 def test_a_store_without_a_model_to_attack(tmp_path: Path) -> None:

@@ -104,7 +104,10 @@ def test_a_shift_is_a_banner_and_corner_cases_are_null() -> None:
     random = np.random.default_rng(5)
     labels = np.arange(100) % 2
     shifted = table_of(
-        labels.tolist(), {("loss", "m", "target"): random.normal(size=100)}, overlap_7=labels + random.random(100)
+        labels.tolist(),
+        {("loss", "m", "target"): random.normal(size=100)},
+        overlap_7=labels + random.random(100),
+        overlap_null_7=["too_short", *[None] * 99],
     )
     report = contamination(shifted)
     assert report["shift"]["all"][0]["name"] == "overlap_7"

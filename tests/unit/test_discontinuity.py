@@ -174,6 +174,20 @@ def test_corner_cases_are_null_with_a_reason() -> None:
     assert few["at_cutoff"]["reason"] == "too_few_documents"
 
 
+def test_odd_distances_widths_and_columns_are_no_obstacle() -> None:
+    x, y = curve(np.random.default_rng(8), 300)
+    far = np.where(x > x.max() / 2, np.inf, x)
+    report = rdd(table_of(far, {("big", "target"): y}))
+    assert report["counts"]["left_out"]["no_distance"] == np.isinf(far).sum()
+    wide = rdd(table_of(x, {("big", "target"): y}), RddOptions(bandwidths=(1e300, 1e6)))["rows"][0]
+    assert wide["at_cutoff"]["jump"] == pytest.approx(wide["sweep"][0]["jump"], rel=1e-3)
+    why = pa.array(["too_short", *[None] * 299])
+    table = table_of(x, {("big", "target"): y}, overlap_7=y, overlap_null_7=why)
+    names = {each["name"] for each in rdd(table)["rows"]}
+    assert "overlap_7" in names
+    assert "overlap_null_7" not in names
+
+
 def test_documents_are_used_or_left_out_for_a_reason(tmp_path: Path) -> None:
     x, y = curve(np.random.default_rng(8), 300)
     days = np.datetime64("2023-03-01") + x.astype(int)

@@ -27,7 +27,7 @@ from ngramscope.evaluate.options import EvaluationOptions
 from ngramscope.evaluate.run import evaluate
 from ngramscope.evaluate.setlevel.columns import choose
 from ngramscope.evaluate.splits import families, seed_of
-from ngramscope.evaluate.tables import read_csv
+from ngramscope.evaluate.tables import read_csv, read_scores
 from ngramscope.evaluate.text import to_text
 from ngramscope.evaluate.writers import COLUMNS, check, write
 from tests.scoring import score_table
@@ -464,10 +464,37 @@ def test_csv_files_of_other_tools(tmp_path: Path) -> None:
     for text, message in (
         ("label,loss\n1,x\n", "line 2: loss is 'x'"), ("label,loss\n2,1\n", "line 2: label '2'"), ("label,loss\n1\n", "line 2: 1 values"),
         ("loss\n1\n", "no column 'label'"), ("label,a,a\n", "twice"),
+        ("label,a,\n", "line 1: column 3 has no name"), ("", "the first line has: nothing"),
     ):  # fmt: skip
         path.write_text(text)
         with pytest.raises(InputError, match=message):
             read_csv(path)
+
+
+def test_scores_without_an_attack_are_named(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("id,label\na,1\n")
+    score_table([1, 0], {}).save(tmp_path / "s.parquet")
+    for name in ("s.csv", "s.parquet"):
+        with pytest.raises(InputError, match=f"{name}: no attack in it"):
+            read_scores(tmp_path / name)
+
+
+def test_what_cannot_be_is_said_before_the_resamples() -> None:
+    def never(_: Any) -> None:
+        raise AssertionError("resampled")
+
+    table = score_table(LABELS, {"loss": normal(0)}, overlap_7=normal(1), domain=["a"] * 200)
+    other = score_table(LABELS, {"zlib": normal(0)})
+    for more, message in (
+        ({"by": ("colour",)}, "--by: no column 'colour'"),
+        ({"group": "author"}, "--group: no column 'author'"),
+        ({"overlap": (5,)}, "--overlap 5: the table has no column"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            evaluate(table, EvaluationOptions(**more), progress=never)
+    for compared in ({"against": other}, {"modified": other}):
+        with pytest.raises(InputError, match="no attack on the same model in common"):
+            evaluate(table, progress=never, **compared)
 
 
 def test_the_command_writes_what_the_library_finds(tmp_path: Path) -> None:

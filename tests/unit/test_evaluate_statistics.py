@@ -336,6 +336,7 @@ def test_strata_of_numbers_and_categories() -> None:
     heavy = stratify([0] * 90 + list(range(1, 11)), 4)
     assert heavy.number[:90].tolist() == [0] * 90  # equal values stay together
     assert stratify(["b", "a", None, "b"], 5).number.tolist() == [1, 0, -1, 1]
+    assert stratify(["pooled", "no value", "a"], 5).names == ("a", '"no value"', '"pooled"')  # the words for other things
     for values in ([None, None], [f"x{number}" for number in range(300)]):
         with pytest.raises(UsageError, match="--by length"):
             stratify(values, 5, name="length")

@@ -214,7 +214,7 @@ def test_lengths_of_ngrams() -> None:
     assert not evaluate(score_table([1, 0], {"loss": [1, 2]}), QUICK).overlap
     with pytest.raises(UsageError, match=r"--overlap 5: the table has no column overlap_5 \(lengths there: 7\)"):
         evaluate(a_table(), replace(QUICK, overlap=(5,)))
-    with pytest.raises(UsageError, match="column overlap_7 holds something else"):
+    with pytest.raises(UsageError, match="column overlap_7 of the table holds something else"):
         evaluate(a_table(overlap_7=["many"] * 120), QUICK)
 
 

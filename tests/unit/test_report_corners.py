@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,11 @@ import pytest
 
 from ngramscope.blind.texts import blind_inputs
 from ngramscope.cli._run import run
-from ngramscope.errors import InputError
+from ngramscope.errors import InputError, ResourceError
 from ngramscope.evaluate.options import EvaluationOptions
 from ngramscope.evaluate.run import evaluate
-from ngramscope.report.results import SetResults
-from ngramscope.report.write import _prefixes
+from ngramscope.report.results import SetResults, StudyResults
+from ngramscope.report.write import _prefixes, write_report
 from ngramscope.study import load_study
 from ngramscope.study.plan import Plan
 from tests.conftest import write_jsonl
@@ -76,6 +77,19 @@ def test_sets_whose_names_look_alike_as_files_keep_their_own(tmp_path: Path) -> 
     for prefix, each in zip(("set-", "set-2-"), sets, strict=True):
         (row,) = (each.evaluation or {})["rows"]
         assert f"{row['auc']:.3f}" in (tmp_path / "report-files" / "tables" / f"{prefix}attacks.tex").read_text()
+
+
+def test_a_page_that_the_disk_does_not_take_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = plain(12)
+    results = StudyResults(title="t", sets=(random_set("s", random_scores(chosen)),))
+
+    def full(_: str) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ngramscope.report.write.sound", full)
+    with pytest.raises(ResourceError, match=r"r\.html: cannot write the report: No space left"):
+        write_report(tmp_path / "r.html", results)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_an_attack_nothing_is_said_to_be_undetectable(
@@ -149,6 +163,7 @@ def test_descriptions_that_would_fail_at_the_end_fail_at_once(here: Path, text: 
 def test_a_model_in_the_home_folder_is_known_by_its_content(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(here))
     (here / "model").mkdir()
+    (here / "model" / "pytorch_model.bin").write_bytes(b"weights")
     (here / "study.toml").write_text(SETS + '[[models]]\nname = "~/model"\n')
 
     def key(content: str) -> str:

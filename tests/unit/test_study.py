@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,10 +17,11 @@ import numpy as np
 import pytest
 
 from ngramscope.attacks.table import ScoreTable
-from ngramscope.errors import InputError, UsageError
+from ngramscope.errors import InputError, MismatchError, ResourceError, UsageError
 from ngramscope.models.load import ModelOptions
 from ngramscope.study import ModelPart, SetPart, Study, load_study, run_study
 from ngramscope.study.cache import Done, Task, computed, locked
+from ngramscope.study.drawing import study_results
 from ngramscope.study.plan import Plan
 from ngramscope.study.reading import STUDY_FILE, study_toml
 from ngramscope.study.toml import read_toml, to_toml
@@ -214,6 +219,135 @@ def test_what_is_interrupted_leaves_finished_steps_and_nothing_half_done(tmp_pat
     assert computed(first, tmp_path).kept
 
 
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("spans", r"spans\.jsonl: cannot be read: "),
+        ("pass", r"target\.plain\.[0-9a-f]+: missing, or without its pass\.json"),
+        ("sets", r"study\.json: not as ngramscope audit writes it"),
+        ("models", r"study\.json: not as ngramscope audit writes it \(KeyError\('models'\)\)"),
+        ("steps", r"study\.json: not as ngramscope audit writes it"),
+        ("roles", r"study\.json: not as ngramscope audit writes it"),
+    ],
+)
+def test_a_damaged_study_is_no_report(
+    finished: tuple[Study, Path, dict[str, Any]], tmp_path: Path, damage: str, message: str
+) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(finished[1], folder)
+    result = json.loads((folder / "study.json").read_bytes())
+    if damage == "spans":
+        spans = folder / "natural" / "overlap" / "spans.jsonl"
+        spans.write_bytes(b"\xff" * spans.stat().st_size)
+    elif damage == "pass":
+        next(folder.glob("natural/store-*/target.plain.*/pass.json")).unlink()
+    elif damage == "roles":
+        result["sets"]["natural"] = {}
+    else:
+        result |= {"sets": {"sets": {}}, "models": {}, "steps": {"steps": 5}}[damage]
+        if damage == "models":
+            del result["models"]
+    (folder / "study.json").write_text(json.dumps(result))
+    with pytest.raises(InputError, match=message):
+        study_results(folder)
+
+
+def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    ours, theirs = (f".report-files.{each}.tmp" for each in (os.getpid(), gone.stdout.strip()))
+    for name in (ours, theirs, ".mine.1.tmp"):
+        (tmp_path / name / "figures").mkdir(parents=True)
+    (tmp_path / f".study.json.{gone.stdout.strip()}.tmp").write_text("{")
+    with locked(tmp_path):
+        assert {each.name for each in tmp_path.iterdir()} == {ours, ".mine.1.tmp", ".lock"}
+
+
+def test_a_description_that_is_no_utf_8_is_refused_by_line(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'[study]\nname = "\xe9"\n')
+    with pytest.raises(InputError, match=r"a\.toml, line 2: not UTF-8"):
+        load_study(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("config", r"config\.json: missing, so this is no model's folder"),
+        ("object", r"config\.json: cannot be read: "),
+        ("weights", "a configuration, but no weights"),
+        ("cut", r"model\.safetensors: cut off, it is shorter than it says"),
+        ("empty", r"model\.safetensors: damaged"),
+        ("shard", r"model-2\.safetensors: missing, and model\.safetensors\.index\.json lists it"),
+        ("revision", r"is here, and has no revisions \(step1\)"),
+    ],
+)
+def test_a_model_that_is_not_whole_is_refused_before_another_is_asked(
+    place: Path, tmp_path: Path, damage: str, message: str
+) -> None:
+    folder = tmp_path / "broken"
+    shutil.copytree(place / "models" / "target", folder)
+    config, weights = folder / "config.json", folder / "model.safetensors"
+    if damage == "config":
+        config.unlink()
+    elif damage == "object":
+        config.write_text("{")
+    elif damage == "weights":
+        weights.unlink()
+    elif damage == "cut":
+        weights.write_bytes(weights.read_bytes()[:-1])
+    elif damage == "empty":
+        weights.write_bytes(b"")
+    elif damage == "shard":
+        index = {"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    options = ModelOptions(str(folder), revision="step1" if damage == "revision" else None)
+    models = (ModelPart(options=ModelOptions("organisation/never-loaded")), ModelPart(options=options, role="placebo"))
+    with pytest.raises(InputError if damage != "revision" else UsageError, match=message):
+        Plan(Study(sets=(taken,), models=models), tmp_path / "out")
+
+
+def test_a_tokenizer_without_vocabulary_is_refused(place: Path, tmp_path: Path) -> None:
+    from ngramscope.models.load import load_model
+
+    shutil.copytree(place / "models" / "target", tmp_path / "broken")
+    for each in (tmp_path / "broken").glob("tokenizer*"):
+        each.unlink()
+    with pytest.raises(InputError, match="its tokenizer finds no token in a text"):
+        load_model(ModelOptions(str(tmp_path / "broken"), threads=1))
+
+
+def test_a_model_beside_itself_is_a_warning(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "models" / "target", tmp_path / "copy")
+    target, copy = (ModelOptions(str(each)) for each in (place / "models" / "target", tmp_path / "copy"))
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    models = (ModelPart(options=target), ModelPart(options=copy, role="placebo"))
+    plan = Plan(Study(sets=(taken,), models=models), tmp_path / "out")
+    assert plan.warnings == [
+        "the placebo copy is the same model as the target target: compared with itself a model shows nothing; name another"
+    ]
+    assert Plan(Study(sets=(taken,), models=models[:1]), tmp_path / "out").warnings == []
+
+
+def test_an_index_of_other_lengths_is_refused_before_any_set_is_made(place: Path, tmp_path: Path) -> None:
+    from ngramscope.index.open import Index
+    from ngramscope.sets.overlaps import OverlapOptions
+
+    Index.build(place / "corpus.jsonl", out=tmp_path / "index", n=5)
+    taken = SetPart(name="s", kind="set", inputs={"set": (str(place / "members.jsonl"),)})
+    with pytest.raises(MismatchError, match="index: n = 7 was asked for, but the index has n = 5"):
+        Plan(Study(sets=(taken,), overlap=OverlapOptions(indexes=(str(tmp_path / "index"),), n=(5, 7))), tmp_path / "out")
+
+
+def test_a_full_disk_is_named_and_is_not_standard_output(tmp_path: Path) -> None:
+    def full(out: Path) -> None:
+        (out / "spans.jsonl").write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(ResourceError, match=r"s/overlap: cannot be written: No space left on device; finished steps are kept"):
+        computed(Task("s/overlap", {}, {}, full), tmp_path)
+    assert list((tmp_path / "s").iterdir()) == []
+
+
 def test_two_audits_do_not_share_a_folder(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(UsageError, match="another audit is at work"), locked(tmp_path):
         pass
@@ -228,22 +362,48 @@ SETS = '[[sets]]\nname = "s"\nset = ["members.jsonl"]\n'
         ("[stuff]\n", 1, "the top has no key 'stuff'; known: study, read, keys, sets"),
         (SETS + "\ncolour = 1\n", 5, r"\[\[sets\]\] has no key 'colour'; known: name, against, modified, at, set, key"),
         ('[[sets]]\nname = "s"\n', 1, "says not what the set is made of; give one of members, nonmembers, set, import"),
-        (SETS + "[evaluation]\nbootstrap = 5\n", 5, "--bootstrap: at least 100 resamples"),
+        (SETS + "[evaluation]\nbootstrap = 5\n", 5, r"\[evaluation\] bootstrap: at least 100 resamples"),
         (SETS + '[evaluation]\n\n# a remark\nlevel = "high"\n', 7, 'level is "high"; it has to be a number'),
         (SETS + "[evaluation]\nbins = true\n", 5, "bins is true; it has to be a whole number"),
         (SETS + "[overlap]\nindex = []\n", 4, "overlap comes from --index, --scan or --flags; none was given"),
-        (SETS + '[attacks]\nnames = ["lose"]\n', 4, "no attack 'lose'; known: "),
+        (SETS + '[attacks]\nnames = ["lose"]\n', 5, r"\[attacks\] names: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\nseed = 1\npasses = ["plane"]\n', 6, r"\[attacks\] passes: 'plane' is not known; known: gradient, "),
+        (SETS + '[attacks]\nseed = 1\ncompat = "mimi"\n', 6, r"\[attacks\] compat: 'mimi' is not known; known: paper, "),
+        (SETS + '[attacks]\nnames = ["recall"]\ncompat = "sok"\n', 6, r"\[attacks\] compat: sok is not possible for attack recall: it also"),
+        (SETS + '[attacks]\nnames = ["dc-pdd"]\n', 5, r"\[attacks\] names: attack dc-pdd: needs the token counts"),
+        (SETS + '[attacks]\n[attacks.options.lose]\nk = 1\n', 5, r"\[attacks.options\]: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\n[attacks.options.min-k]\nk_round = "ceil"\nk = 3\n', 7, r"\[attacks.options.min-k\] k: 3 is not possible; "),
+        (SETS + '[attacks]\n[attacks.options.min-k]\nk = "a"\n', 6, r"\[attacks.options.min-k\] k: 'a' is not possible; a number"),
+        (SETS + '[attacks]\n[attacks.options."min-k++"]\nk_round = 1\n', 6, r"\[attacks.options.min-k\+\+\] k_round: 1 is not known; "),
+        (SETS + '[attacks.options.camia-lr]\nsplits = 0\n', 5, r"\[attacks.options.camia-lr\] splits: 0 is not possible; "),
+        (SETS + '[attacks]\nseed = -1\n', 5, r"\[attacks\] seed: -1 is not possible"),
+        (SETS + '[evaluation]\nbins = 3\nattacks = ["lose"]\n', 6, r"\[evaluation\] attacks: no attack 'lose'; known: camia"),
+        (SETS + '[attacks]\nnames = ["loss"]\n[evaluation]\nattacks = ["min-k(k=0.1)"]\n', 7, r"\[evaluation\] attacks: attack min-k is not computed; computed are: loss"),
+        (SETS + '[evaluation]\nattacks = ["recall"]\n', 5, r"\[evaluation\] attacks: attack recall needs the pass prefix, which is not made; made are: plain, lowercase"),
+        (SETS + "[evaluation]\nfprs = [2.0]\n", 5, r"\[evaluation\] fprs: "),
+        (SETS + "[evaluation]\nthresholds = [2.0]\n", 5, r"\[evaluation\] thresholds: overlaps lie between 0 and 1"),
+        (SETS + "[scoring]\nworkers = 0\n", 5, r"\[scoring\] workers: 0 is not possible"),
+        (SETS + '[scoring]\nengine = "x"\nstatistics = ["y"]\n', 5, r"\[scoring\] engine: 'x' is not known"),
+        (SETS + "[scoring.passes]\ncopies = 1\n", 5, r"\[scoring.passes\] copies: 1 is not possible"),
         (SETS + '[attacks]\n[attacks.options.min-k]\nkk = 1\n', 6, r"\[attacks.options.min-k\] has no key 'kk'; known: k, "),
         (SETS + "[scoring.passes]\nshot = 1\n", 5, "has no key 'shot'; known: "),
-        (SETS + '[[models]]\nrole = "victim"\nname = "m"\n', 4, "'victim' is not known; known: target, reference, placebo"),
+        (SETS + '[[models]]\nrole = "victim"\nname = "m"\n', 5, r"\[\[models\]\] role: 'victim' is not known; known: target, reference, placebo"),
         (SETS + '[[models]]\nname = "m"\ndtype = "float8"\n', 6, 'it has to be one of "auto", "float32"'),
         (SETS + '[[models]]\nname = "m"\nlabel = "x"\nrevisions = ["a", "b"]\n', 6, "label with several revisions"),
         (SETS + "against = 't'\n", None, "set s: no other set 't' to compare with; known: s"),
         (SETS + SETS, None, "set 's' is there twice"),
         (SETS.replace('"s"', '"a/b"'), 1, "a folder is named after it"),
-        (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", None, "attack ref: needs a reference model"),
+        (SETS + "[attacks]\nnames = ['ref']\n[[models]]\nname='m'\n", 5, r"\[attacks\] names: attack ref: needs a reference model"),
         ('[[sets]]\nname = "s"\nthresholded = "t"\n', None, "is made from 't', which is no set before it"),
         ("a = \n", None, "not TOML: .*line 1"),
+        ("a = " + "[" * 5000 + "]" * 5000, None, "not TOML: values are nested too deeply"),
+        ('[[sets]]\nset = ["x"]\n', 1, r"\[\[sets\]\] has no name; a folder"),
+        ('[[sets]]\nname = "s"\nmembers = ["x"]\n', 1, r"\[\[sets\]\] has members, but no nonmembers; give both"),
+        (SETS.replace('"s"', f'"{"x" * 121}"'), 1, "'xxxxxxxxxxxxxxxxxxxx'...: a folder is named after it; give it a name of at most 120 bytes"),
+        (SETS + SETS.replace('"s"', '"S"'), None, "sets 's' and 'S': share a folder where upper and lower case are the same"),
+        (SETS + SETS.replace('"s"', '"e\u0301"') + SETS.replace('"s"', '"\u00e9"'), None, "share a folder"),
+        (SETS + '[overlap]\nscan = ["x"]\nwords = "odd"\n', 6, r"\[overlap\] words: 'odd' is not known"),
+        (SETS + '[[models]]\nname = ""\n', 4, r"\[\[models\]\] has no name"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_line(tmp_path: Path, text: str, line: int | None, message: str) -> None:
@@ -252,6 +412,64 @@ def test_what_cannot_be_is_refused_by_line(tmp_path: Path, text: str, line: int 
     with pytest.raises(InputError, match=message) as caught:
         load_study(path)
     assert str(caught.value).startswith(f"{path}: " if line is None else f"{path}, line {line}: ")
+
+
+LATE = """
+[[models]]
+name = "organisation/never-loaded"
+"""
+NAMED = 'name = "s"\nset = ["both.jsonl"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (NAMED + LATE + '[evaluation]\nbins = 3\nby = ["domain", "colour"]\n', 9,
+         r"\[evaluation\] by: set s: no column 'colour'; the table has: id, label, domain, .*year"),
+        (NAMED + LATE + '[evaluation]\nby = ["nothing"]\n', 8, r"\[evaluation\] by nothing: set s: no document has a value there"),
+        (NAMED + LATE + '[evaluation]\nby = ["number"]\n', 8, r"\[evaluation\] by number: set s: 240 categories; at most 200"),
+        (NAMED + LATE + '[evaluation]\ngroup = "author"\n', 8, r"\[evaluation\] group: set s: no column 'author'"),
+        (NAMED + LATE + "[evaluation]\noverlap = [5]\n", 8, r"\[evaluation\] overlap 5: set s: the table has no column overlap_5"),
+        (NAMED + LATE + '[overlap]\nscan = ["both.jsonl"]\nn = [3]\n[evaluation]\noverlap = [5]\n', 11,
+         r"\[evaluation\] overlap 5: set s: .*lengths there: 3"),
+        (NAMED + LATE + '[overlap]\nscan = ["both.jsonl"]\nn = [3]\n[evaluation]\nby = ["overlap_4"]\n', 11,
+         r"\[evaluation\] by: set s: no column 'overlap_4'; .*overlap_3"),
+        (NAMED + '[evaluation]\nby = ["colour"]\n', 5, r"\[evaluation\] by: set s: no column 'colour'"),
+        (NAMED + LATE + '[attacks]\nnames = ["recall"]\n[scoring.passes]\nshots = 200\n', 10,
+         r"\[scoring.passes\] shots 200: set s: the set has 120 different texts"),
+        (NAMED + LATE + '[attacks]\nnames = ["neighbourhood"]\n', 8, r"\[attacks\] names neighbours: set s: the set has no column neighbors"),
+        (NAMED + LATE + '[attacks]\nnames = ["dc-pdd"]\ntoken_counts = "both.jsonl"\n', None,
+         "both.jsonl: cannot be read as token counts"),
+        (NAMED.replace("both", "ours") + LATE + '[attacks]\nnames = ["loss", "camia-lr"]\n', 8,
+         r"\[attacks\] names: set s: attack camia-lr: learns from members and non-members, and there are no non-members"),
+        (NAMED + 'key = "both.jsonl"\n' + LATE, None, "both.jsonl: cannot be read as the key"),
+    ],
+)  # fmt: skip
+def test_what_steps_after_the_models_would_refuse_is_said_before(
+    tmp_path: Path, text: str, line: int | None, message: str
+) -> None:
+    rows = [{**row, "label": number % 2, "number": f"n{number}", "nothing": None, "year": 2000 + number % 9, "domain": "d"}
+            for number, row in enumerate(documents(240, 1))]  # fmt: skip
+    write_jsonl(tmp_path / "both.jsonl", rows)
+    write_jsonl(tmp_path / "ours.jsonl", rows[1::2])
+    path = tmp_path / "study.toml"
+    path.write_text('[keys]\nfields = ["number", "nothing", "year"]\n[[sets]]\n' + text)
+    with pytest.raises(InputError, match=message) as caught:
+        run_study(load_study(path), tmp_path / "out", report=False)
+    if line is not None:
+        assert str(caught.value).startswith(f"{path}, line {line + 2}: ")
+    assert not (tmp_path / "out" / "s" / "evaluation").exists()
+
+
+def test_what_no_later_step_would_refuse_is_not_refused(place: Path, tmp_path: Path) -> None:
+    (place / "strata.toml").write_text(DESCRIPTION.replace("[validation]", 'by = ["overlap_3", "domain"]\n[validation]'))
+    study = load_study(place / "strata.toml")
+    with pytest.raises(InputError, match=r"by domain: set natural: no document has a value"):
+        run_study(study, tmp_path / "out", report=False)
+    study = replace(
+        study, models=(), attacks=replace(study.attacks, names=()), evaluation=replace(study.evaluation, by=("overlap_3",))
+    )
+    assert run_study(study, tmp_path / "out", report=False)["sets"]["natural"]["facts"]["evaluation"]
 
 
 def test_every_setting_survives_being_written(place: Path, tmp_path: Path) -> None:

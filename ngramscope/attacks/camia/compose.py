@@ -6,19 +6,20 @@ Sections 3-5 of arXiv 2409.13745. The signals of a text are dependent, so what c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope.attacks import combine
 from ngramscope.attacks.base import Inputs, MissingPassError, Needs, Scores, attack
-from ngramscope.attacks.camia.features import SIGNALS, directions, features
+from ngramscope.attacks.camia.features import CONVENTIONS, SIGNALS, directions, features
 from ngramscope.attacks.camia.signals import Convention
 from ngramscope.attacks.numbers import check_number
 from ngramscope.attacks.splits import ATTACK_SPLIT, code_split, split_of
 from ngramscope.checks import check_choice, check_integer
 
-__all__ = ["PROCEDURES", "leaked_directions", "percentile_p", "rank_p", "splits_of"]
+__all__ = ["PROCEDURES", "check_options", "leaked_directions", "percentile_p", "rank_p", "splits_of"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -67,17 +68,22 @@ def _known(values: Floats) -> Floats:
     return values[~np.isnan(values)]
 
 
-def splits_of(attack_name: str, inputs: Inputs, share: float, splits: int, procedure: str) -> Iterator[tuple[str, Mask]]:
-    """For each seed the column's key and the candidates of its attack split; (N,) bool.
+def check_options(attack_name: str, convention: str, share: Any, splits: Any, procedure: str) -> None:
+    """Refuse options of a composition before anything is computed.
 
     Raises
     ------
     UsageError
-        An option has no possible value.
+        One has no possible value.
     """
+    check_choice(f"{attack_name}.convention", convention, CONVENTIONS)
     check_choice(f"{attack_name}.procedure", procedure, PROCEDURES)
     check_number(f"{attack_name}.share", share, 0, 0.9)
     check_integer(f"{attack_name}.splits", splits, 1, 1000)
+
+
+def splits_of(inputs: Inputs, share: float, splits: int, procedure: str) -> Iterator[tuple[str, Mask]]:
+    """For each seed the column's key and the candidates of its attack split; (N,) bool."""
     for seed in range(inputs.seed, inputs.seed + splits):
         if procedure == "fixed":
             yield f"@{seed}", split_of(inputs, share=share, seed=seed)
@@ -98,6 +104,7 @@ def compose(
         An option has no possible value.
     """
     name = f"camia-{method}"
+    check_options(name, convention, share, splits, procedure)
     labels, values = inputs.labels, features(inputs, convention)
     if procedure == "fixed":
         # Diversity says nothing about the model.
@@ -106,7 +113,7 @@ def compose(
     else:
         values = values * leaked_directions(values, labels)
     found = {}
-    for key, chosen in splits_of(name, inputs, share, splits, procedure):
+    for key, chosen in splits_of(inputs, share, splits, procedure):
         population = values[chosen & (labels == 0)]
         if not len(population):
             raise MissingPassError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscope.attacks.base import Inputs, MissingPassError, Needs, Scores, attack
-from ngramscope.attacks.camia.compose import leaked_directions, splits_of
+from ngramscope.attacks.camia.compose import check_options, leaked_directions, splits_of
 from ngramscope.attacks.camia.features import GROUPS, SIGNALS, features
 from ngramscope.attacks.camia.signals import Convention
 from ngramscope.attacks.splits import ATTACK_SPLIT
@@ -114,12 +114,13 @@ class _Fit:
 
 def _fits(reduction: str, inputs: Inputs, convention: Convention, share: float, splits: int, procedure: str) -> Iterator[_Fit]:
     name = f"camia-lr{reduction}"
+    check_options(name, convention, share, splits, procedure)
     labels, values = inputs.labels, features(inputs, convention)
     if procedure != "fixed":
         values = values * leaked_directions(values, labels)
     groups = np.array([GROUPS.index(each.group) for each in SIGNALS])
     scored = ~np.isnan(values).all(axis=1)
-    for key, chosen in splits_of(name, inputs, share, splits, procedure):
+    for key, chosen in splits_of(inputs, share, splits, procedure):
         train = chosen & scored
         for label, side in ((1, "members"), (0, "non-members")):
             if not np.any(labels[train] == label):

@@ -69,9 +69,10 @@ class Smoother:
 
 def smoother(distance: Floats, width: float, degree: int = 1) -> Smoother | None:
     """Of distances (N,), members' negative; None if a side has too few documents, or too few distances, within `width`."""
-    u = distance / width
-    kernel = np.maximum(0.0, 1 - np.abs(u))
-    design = u[:, None] ** np.arange(degree + 1)
+    kernel = np.maximum(0.0, 1 - np.abs(distance / width))
+    # By what there is, so that it can be solved whatever the width.
+    scale = min(width, max(np.abs(distance).max(initial=0), np.finfo(float).tiny))
+    design = (distance / scale)[:, None] ** np.arange(degree + 1)
     before = distance < 0
     weights = np.zeros(len(distance))
     for side, sign in ((before, 1.0), (~before, -1.0)):

@@ -23,7 +23,7 @@ from ngramscope.evaluate.groups import Ints, units
 from ngramscope.evaluate.multiple import holm
 from ngramscope.evaluate.prepare import Prepared, prepare
 from ngramscope.evaluate.setlevel.columns import Chosen, choose
-from ngramscope.evaluate.setlevel.grouping import numbers_of, values_of
+from ngramscope.evaluate.setlevel.grouping import numbers_of, overlaps, values_of
 from ngramscope.progress import Step
 from ngramscope.sets.dates import DAY, DateRule
 from ngramscope.sizes import format_reasons
@@ -156,7 +156,7 @@ class _Near:
 def _near(table: ScoreTable, options: RddOptions) -> _Near:
     data = prepare(table, options.group)
     distances = _distances(table, options)[data.rows]
-    known = ~np.isnan(distances)
+    known = np.isfinite(distances)
     agree = (distances < 0) == data.members
     left_out = Counter(
         {
@@ -192,9 +192,8 @@ def _distances(table: ScoreTable, options: RddOptions) -> Floats:
 
 
 def _attributes(table: ScoreTable, near: _Near, options: RddOptions) -> dict[str, Floats]:
-    overlaps = [each for each in table.documents.column_names if each.startswith("overlap_")]
     found = {}
-    for name in dict.fromkeys((*overlaps, *options.covariates)):
+    for name in dict.fromkeys((*overlaps(table), *options.covariates)):
         values = numbers_of(table, name, "--covariate")[near.data.rows]
         if name in options.covariates or not np.isnan(values).all():
             found[name] = values

@@ -48,6 +48,8 @@ def choose(
     targets = [each for each in table.columns if each not in others and model in (None, each.model)]
     if not targets:
         listed = ", ".join(dict.fromkeys(each.model for each in table.columns if each not in others))
+        if model is None:
+            raise UsageError("--placebo: no model of the table is left to look at, all are placebos")
         raise UsageError(f"--model: {model!r} is no target model of the table; there are: {listed or 'none'}")
     plain = [each for each in targets if seed_of(each.attack)[1] is None and "(" not in each.attack]
     found = named(targets, attacks) if attacks else plain or targets

@@ -87,8 +87,10 @@ def numbers_of(table: ScoreTable, column: str, option: str) -> Floats:
 
 
 def overlaps(table: ScoreTable) -> list[str]:
-    """Columns of overlap with a corpus, without those that are empty."""
-    names = [each for each in table.documents.column_names if each.startswith("overlap_")]
+    """Columns of overlap with a corpus, without those that are empty, and without those that say why a document has none."""
+    names = [
+        each for each in table.documents.column_names if each.startswith("overlap_") and not each.startswith("overlap_null_")
+    ]
     return [each for each in names if table.documents[each].null_count < len(table.documents)]
 
 

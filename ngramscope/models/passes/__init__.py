@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ngramscope.models.passes.base import PassKind, PassTexts, Shots, Variant, find_pass, pass_kind, pass_kinds
+from ngramscope.models.passes.base import PassKind, PassTexts, Shots, Variant, check_passes, find_pass, pass_kind, pass_kinds
 
-__all__ = ["PassKind", "PassTexts", "Shots", "Variant", "find_pass", "pass_kind", "pass_kinds"]
+__all__ = ["PassKind", "PassTexts", "Shots", "Variant", "check_passes", "find_pass", "pass_kind", "pass_kinds"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import inspect
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 from ngramscope.errors import UsageError
 from ngramscope.sets.base import Candidate
 
-__all__ = ["PassKind", "PassTexts", "Shots", "Variant", "find_pass", "pass_kind", "pass_kinds"]
+__all__ = ["PassKind", "PassTexts", "Shots", "Variant", "check_passes", "find_pass", "pass_kind", "pass_kinds"]
 
 
 class Variant(NamedTuple):
@@ -84,6 +85,20 @@ class PassTexts:
         return digest.hexdigest()
 
 
+class _Fine(BaseException):
+    """A function has come to the candidates, and so has nothing against its options."""
+
+
+class _NoCandidates(Sequence[Candidate]):
+    """What stands for candidates where only options are asked about, before there is a set."""
+
+    def __getitem__(self, _: Any) -> Any:
+        raise _Fine
+
+    def __len__(self) -> int:
+        raise _Fine
+
+
 @dataclass(frozen=True)
 class PassKind:
     """A kind of pass: a name, and a function from candidates to texts.
@@ -118,6 +133,19 @@ class PassKind:
     def options(self) -> Mapping[str, Any]:
         """Names and defaults of the function's options; the default of one that names a file is None."""
         return {each.name: each.default for each in list(inspect.signature(self.function).parameters.values())[1:]}
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse values of options before there is a set; files are left to `make`.
+
+        Raises
+        ------
+        UsageError
+            A value that the function refuses before it looks at candidates.
+        """
+        with contextlib.suppress(_Fine):
+            self.function(
+                _NoCandidates(), **{name: each for name, each in options.items() if self.options[name] not in (None, ())}
+            )
 
     def make(self, candidates: Sequence[Candidate], **options: Any) -> PassTexts:
         """The texts of that pass.
@@ -169,6 +197,18 @@ def pass_kinds() -> Mapping[str, PassKind]:
     """All kinds of passes by name."""
     _load()
     return MappingProxyType(dict(sorted(_registry.items())))
+
+
+def check_passes(options: Mapping[str, Any]) -> None:
+    """Refuse values of options of passes, by name, before there is a set; see `PassKind.check`.
+
+    Raises
+    ------
+    UsageError
+        A value that a pass refuses.
+    """
+    for kind in pass_kinds().values():
+        kind.check({name: value for name, value in options.items() if name in kind.options})
 
 
 def find_pass(name: str) -> PassKind:
