@@ -47,9 +47,7 @@ def measure(study: Study) -> Findings:
     common = [row for row in merged if row["AUC"] and 2 * row["documents"]["median"] > merged[0]["of"]["median"]]
     by_set = over_seeds(sets, ("documents a set", "attack", "aggregation"))
     found.rows = [*common[:SHOWN], *over_seeds(composed, ("directions", "attack", "split")), *by_set]
-    found.notes.append(
-        f"signals that more than half of the documents have: {len(common)} of {len(merged)}; best {SHOWN} shown"
-    )
+    found.notes.append(f"signals that more than half of the documents have: {len(common)} of {len(merged)}; best {SHOWN} shown")
     if study.quick:  # too few documents for ten sets a class
         return found
     best = max(median(found.rows, "AUC", directions=HONEST, attack=each, split="held-out") for each in SINGLE)

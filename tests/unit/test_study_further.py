@@ -145,7 +145,7 @@ def test_what_cannot_be_on_a_set_is_left_out_with_a_warning(place: Path) -> None
     [
         (('group_by = "group"', ""), r"\[setmi\] needs group_by"),
         (('cutoff = "2023-03-01"', "cut = 1"), r"\[rdd\] has no key 'cut'; known: cutoff"),
-        (("repeats = 5", "repeats = -5"), "--repeats"),
+        (("repeats = 5", "repeats = -5"), r"line \d+: \[dataset_inference\] repeats: -5 is not possible"),
     ],
 )
 def test_their_options_are_checked_when_the_description_is_read(place: Path, change: tuple[str, str], message: str) -> None:
