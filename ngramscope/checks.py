@@ -8,9 +8,13 @@ from typing import Any
 
 from ngramscope.errors import UsageError
 
-__all__ = ["MAX_COUNT", "check_choice", "check_integer", "check_optional", "check_share", "check_switch"]
+__all__ = ["MAX_COUNT", "InputsReached", "check_choice", "check_integer", "check_optional", "check_share", "check_switch"]
 
 MAX_COUNT = (1 << 63) - 1
+
+
+class InputsReached(BaseException):
+    """Raised by what stands for inputs where only options are asked about: a function that comes so far has refused none."""
 
 
 def check_integer(option: str, value: Any, low: int, high: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ngramscope.checks import InputsReached
 from ngramscope.errors import UsageError
 from ngramscope.models.stats import DEFAULT_STATISTICS, MissingStatisticError, TokenStats
 from ngramscope.models.store import ScoreStore, StoredPass
@@ -128,10 +129,6 @@ class Inputs:
         return found
 
 
-class _Fine(BaseException):
-    """A function has come to its inputs, and so has nothing against its options."""
-
-
 class _NoInputs(Inputs):
     """What stands for inputs where only options are asked about, before there is a store."""
 
@@ -139,7 +136,7 @@ class _NoInputs(Inputs):
         pass
 
     def __getattribute__(self, name: str) -> Any:
-        raise _Fine
+        raise InputsReached
 
 
 @dataclass(frozen=True)
@@ -195,7 +192,7 @@ class Attack:
             if name not in known:
                 listed = ", ".join(known) or "none"
                 raise UsageError(f"attack {self.name}: no option {name!r}; it has: {listed}")
-        with contextlib.suppress(_Fine):
+        with contextlib.suppress(InputsReached):
             self.function(_NoInputs(), **options)
         return {**known, **options}
 

@@ -14,6 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ngramscope.checks import InputsReached
 from ngramscope.errors import UsageError
 from ngramscope.sets.base import Candidate
 
@@ -85,18 +86,14 @@ class PassTexts:
         return digest.hexdigest()
 
 
-class _Fine(BaseException):
-    """A function has come to the candidates, and so has nothing against its options."""
-
-
 class _NoCandidates(Sequence[Candidate]):
     """What stands for candidates where only options are asked about, before there is a set."""
 
     def __getitem__(self, _: Any) -> Any:
-        raise _Fine
+        raise InputsReached
 
     def __len__(self) -> int:
-        raise _Fine
+        raise InputsReached
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class PassKind:
         UsageError
             A value that the function refuses before it looks at candidates.
         """
-        with contextlib.suppress(_Fine):
+        with contextlib.suppress(InputsReached):
             self.function(
                 _NoCandidates(), **{name: each for name, each in options.items() if self.options[name] not in (None, ())}
             )
