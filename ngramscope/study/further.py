@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ from ngramscope.attacks.table import ScoreTable
 from ngramscope.blind.folds import FoldRule
 from ngramscope.blind.run import score_read
 from ngramscope.errors import InputError, UsageError
-from ngramscope.evaluate.discontinuity.run import RddOptions, rdd
+from ngramscope.evaluate.discontinuity.run import DISTANCE, RddOptions, rdd
 from ngramscope.evaluate.run import file_facts
 from ngramscope.evaluate.setlevel.dataset_inference import InferenceOptions, dataset_inference
-from ngramscope.evaluate.setlevel.grouping import set_names
+from ngramscope.evaluate.setlevel.grouping import set_names, values_of
 from ngramscope.evaluate.setlevel.setmi import SetMiOptions, setmi
 from ngramscope.index.output import write_whole
 from ngramscope.models.documents import ScoredSet, read_set
@@ -42,12 +42,15 @@ class Further:
         Those that a study sets otherwise than the command.
     work
         Gives the report of scores, the candidates that they are of, options and facts of the file of the scores.
+    check
+        Refuses a table of documents that lacks what the options name.
     """
 
     step: str
     options: type[Any]
     defaults: Mapping[str, Any]
     work: Work
+    check: Callable[[ScoreTable, Any], None]
 
     @property
     def file(self) -> str:
@@ -79,6 +82,27 @@ def further(
     return {"reason": None, "warnings": [f"{kind.step}: {each}" for each in report["warnings"]]}
 
 
+def _check_setmi(table: ScoreTable, options: SetMiOptions) -> None:
+    if not any(set_names(table, options.group_by)[0]):
+        raise UsageError(f"--group-by: no document has a {options.group_by}")
+    _check(table, "--length", [options.length] if options.length else [])
+
+
+def _check_inference(table: ScoreTable, options: InferenceOptions) -> None:
+    _check(table, "--by", [options.by] if options.by else [])
+
+
+def _check_rdd(table: ScoreTable, options: RddOptions) -> None:
+    _check(table, "--cutoff", ["date" if options.cutoff else DISTANCE])
+    _check(table, "--covariate", options.covariates)
+
+
+def _check(table: ScoreTable, option: str, columns: Sequence[str]) -> None:
+    for column in columns:
+        if all(each is None for each in values_of(table, column, option)):
+            raise UsageError(f"{option}: no document has a {column}")
+
+
 def _setmi(
     table: ScoreTable, scored: ScoredSet, options: SetMiOptions, inputs: list[dict[str, Any]], progress: Progress | None
 ) -> dict[str, Any]:
@@ -103,8 +127,8 @@ def _rdd(
 
 
 FURTHER: Mapping[str, Further] = {
-    "setmi": Further("setmi", SetMiOptions, {"curves": True}, _setmi),
-    "dataset_inference": Further("dataset-inference", InferenceOptions, {}, _dataset_inference),
-    "rdd": Further("rdd", RddOptions, {}, _rdd),
+    "setmi": Further("setmi", SetMiOptions, {"curves": True}, _setmi, _check_setmi),
+    "dataset_inference": Further("dataset-inference", InferenceOptions, {}, _dataset_inference, _check_inference),
+    "rdd": Further("rdd", RddOptions, {}, _rdd, _check_rdd),
 }
 """By the name of the table in a description."""

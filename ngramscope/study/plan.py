@@ -294,7 +294,9 @@ class Plan:
         study, options, key = self._study, self._study.evaluation, part.more.get("key")
         if not whole:
             options = replace(options, by=tuple(each for each in options.by if not each.startswith("overlap_")), overlap=())
-        if not (options.by or options.overlap or key or options.group not in (None, "group")):
+        # Of several sets some may have what another lacks: there the step is left out.
+        asked = study.further if whole and len(study.evaluated) == 1 else {}
+        if not (options.by or options.overlap or key or options.group not in (None, "group") or asked):
             return
         table = ScoreTable(document_table(read_set(RecordSource((self.file(part, measured=whole),))).candidates), (), {})
         try:
@@ -303,6 +305,11 @@ class Plan:
             check_overlaps(table, data, options)
         except UsageError as error:
             study.refuse(error, "evaluation", about=f"set {part.name}: ")
+        for name, given in asked.items():
+            try:
+                FURTHER[name].check(table, given)
+            except UsageError as error:
+                study.refuse(error, name, about=f"set {part.name}: ")
         if key is not None:
             try:
                 assignments(table, data, open_key(Path(key)), draws=0)

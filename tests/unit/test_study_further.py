@@ -130,14 +130,26 @@ def test_the_page_has_their_numbers(finished: tuple[Path, dict[str, Any]]) -> No
         assert row["at_cutoff"]["jump"] is None or float(shown["jump"]["data-value"]) == row["at_cutoff"]["jump"]
 
 
-def test_what_cannot_be_on_a_set_is_left_out_with_a_warning(place: Path) -> None:
+def test_what_the_only_set_lacks_is_said_before_a_model_is_loaded(place: Path) -> None:
     (place / "plain.toml").write_text(DESCRIPTION.replace("books.jsonl", "plain.jsonl"))
+    with pytest.raises(InputError, match=r"plain.toml, line 13: \[setmi\] group_by: set books: no document has a group"):
+        run_study(load_study(place / "plain.toml"), place / "refused", report=False)
+    assert not (place / "refused" / "books" / "passes").exists()
+    (place / "plain.toml").write_text(DESCRIPTION.replace('group_by = "group"', 'group_by = "author"'))
+    with pytest.raises(InputError, match=r"\[setmi\] group_by: set books: no column 'author'; the table has: id, label, "):
+        run_study(load_study(place / "plain.toml"), place / "refused", report=False)
+
+
+def test_what_one_of_several_sets_lacks_is_left_out_there_with_a_warning(place: Path) -> None:
+    other = '[[sets]]\nname = "plain"\nset = ["plain.jsonl"]\n[[models]]'
+    (place / "plain.toml").write_text(DESCRIPTION.replace("[[models]]", other, 1))
     result = run_study(load_study(place / "plain.toml"), place / "without", report=False)
-    facts, warnings = result["sets"]["books"]["facts"], result["sets"]["books"]["warnings"]
+    assert result["sets"]["books"]["facts"]["setmi"]["reason"] is None
+    facts, warnings = result["sets"]["plain"]["facts"], result["sets"]["plain"]["warnings"]
     assert facts["setmi"]["reason"]
     assert f"no setmi: {facts['setmi']['reason']}" in warnings
     assert any(each.startswith("no rdd: ") for each in warnings)
-    assert not (place / "without" / "books" / "rdd" / "rdd.json").exists()
+    assert not (place / "without" / "plain" / "rdd" / "rdd.json").exists()
 
 
 @pytest.mark.parametrize(
