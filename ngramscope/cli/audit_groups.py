@@ -9,7 +9,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import check_report, level_option, placebo_option, show_report, write_report
 
 __all__ = ["command"]
 
@@ -26,10 +26,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--attack", required=True, type=TEXT, metavar="NAME", help="The attack, as in both tables.")
 @click.option("--model", type=TEXT, metavar="NAME", help="The target model. Default: the only one.")
-@click.option(
-    "--placebo", "placebos", multiple=True, type=TEXT, metavar="MODEL",
-    help="This model is a placebo: it cannot have seen either side. A score table says so itself; a CSV file does not.",
-)  # fmt: skip
+@placebo_option
 @click.option(
     "--fpr", type=float, default=0.1, show_default=True, metavar="RATE",
     help="False positive rate of the threshold on the known non-members, at most.",
@@ -38,7 +35,7 @@ __all__ = ["command"]
     "--group", type=TEXT, default="group", show_default=True, metavar="COLUMN",
     help="Column of what belongs together among the known documents; used where it is there.",
 )  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of the intervals.")
+@level_option
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Groups to print.")
 @click.option("--out", cls=OutputOption, metavar="FILE", help="Write the report here, as JSON.")
 @console_options("Print the report as one JSON object on standard output.")
@@ -83,11 +80,5 @@ def command(
             inputs=[{"option": option, **file_facts(Path(each))} for option, each in (("scores", scores), ("known", known))],
         )
         write_report(path, report)
-        if console.as_json:
-            console.result(report)
-        else:
-            console.clear()
-            click.echo(to_text(report, top))
-            for warning in report["warnings"]:
-                console.warn(warning)
+        show_report(console, report, lambda found: to_text(found, top))
     return 0

@@ -10,18 +10,22 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options, group
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import (
+    check_report,
+    column_options,
+    group_options,
+    grouped_values,
+    level_option,
+    show_report,
+    write_report,
+)
 
 __all__ = ["command"]
 
 
-def _values(group: str, ignore_groups: bool, **values: Any) -> dict[str, Any]:
-    return {"group": None if ignore_groups else group, **values}
-
-
 _options = group(
     "values",
-    _values,
+    grouped_values,
     [
         click.option(
             "--by", type=TEXT, metavar="COLUMN", help="Column that says which of several benchmarks an item is of."
@@ -30,25 +34,13 @@ _options = group(
             "--item", type=TEXT, metavar="COLUMN",
             help="Column that says which item a rephrased one is a version of: items are also compared with these.",
         ),
-        click.option(
-            "--attack", "attacks", multiple=True, type=TEXT, metavar="NAME",
-            help="Only this attack; repeatable. Default: all with their default options that learned nothing.",
-        ),
-        click.option("--model", type=TEXT, metavar="NAME", help="Only this target model."),
-        click.option(
-            "--placebo", "placebos", multiple=True, type=TEXT, metavar="MODEL",
-            help="This model is a placebo: it cannot have seen either side. A score table says so itself; a CSV file does not.",
-        ),
-        click.option(
-            "--group", type=TEXT, default="group", show_default=True, metavar="COLUMN",
-            help="Column of what belongs together: intervals are of groups. With --item, that column.",
-        ),
-        click.option("--ignore-groups", is_flag=True, help="Take every item to stand alone."),
+        *column_options(),
+        *group_options("Column of what belongs together: intervals are of groups. With --item, that column.", "item"),
         click.option(
             "--blind", multiple=True, type=TEXT, metavar="COLUMN", help="Column of SCORES with a blind score; repeatable."
         ),
         click.option("--permutations", type=int, default=999, show_default=True, metavar="N", help="Of labels and versions."),
-        click.option("--level", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of the intervals."),
+        level_option,
         click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the permutations."),
     ],
 )  # fmt: skip
@@ -99,11 +91,5 @@ def command(
             inputs=[{"option": option, **file_facts(Path(each))} for option, each in files if each is not None],
         )
         write_report(path, report)
-        if console.as_json:
-            console.result(report)
-        else:
-            console.clear()
-            click.echo(to_text(report))
-            for warning in report["warnings"]:
-                console.warn(warning)
+        show_report(console, report, to_text)
     return 0

@@ -11,18 +11,14 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options, group
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import check_report, column_options, group_options, grouped_values, show_report, write_report
 
 __all__ = ["command"]
 
 
-def _values(group: str, ignore_groups: bool, **values: Any) -> dict[str, Any]:
-    return {"group": None if ignore_groups else group, **values}
-
-
 _options = group(
     "values",
-    _values,
+    grouped_values,
     [
         click.option(
             "--by", type=TEXT, metavar="COLUMN", help="Column that says which of several suspect sets a document is of."
@@ -31,24 +27,14 @@ _options = group(
             "--held-out", type=click.Choice(("same", "all")), default="same", show_default=True,
             help="With --by: compare with held-out documents of the same value, or with all.",
         ),
-        click.option(
-            "--attack", "attacks", multiple=True, type=TEXT, metavar="NAME",
-            help="Attack that is a feature; repeatable. Default: all with their default options that learned nothing.",
-        ),
-        click.option("--model", type=TEXT, metavar="NAME", help="Only this target model."),
-        click.option(
-            "--placebo", "placebos", multiple=True, type=TEXT, metavar="MODEL",
-            help="This model is a placebo: it cannot have seen either side. A score table says so itself; a CSV file does not.",
-        ),
+        *column_options("Attack that is a feature"),
         click.option(
             "--learner", type=click.Choice(("logistic", "linear", "none")), default="logistic", show_default=True,
             help="How attacks become one score. none: their mean, on all documents; of one attack, its score.",
         ),
-        click.option(
-            "--group", type=TEXT, default="group", show_default=True, metavar="COLUMN",
-            help="Column of what belongs together (a book, an author): groups are what is divided, averaged and compared.",
+        *group_options(
+            "Column of what belongs together (a book, an author): groups are what is divided, averaged and compared."
         ),
-        click.option("--ignore-groups", is_flag=True, help="Take every document to stand alone."),
         click.option(
             "--blind", multiple=True, type=TEXT, metavar="COLUMN", help="Column of SCORES with a blind score; repeatable."
         ),
@@ -108,11 +94,5 @@ def command(
             progress=console.progress,
         )
         write_report(path, report)
-        if console.as_json:
-            console.result(report)
-        else:
-            console.clear()
-            click.echo(to_text(report))
-            for warning in report["warnings"]:
-                console.warn(warning)
+        show_report(console, report, to_text)
     return 0

@@ -10,32 +10,28 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options, group
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import (
+    check_report,
+    column_options,
+    group_options,
+    grouped_values,
+    level_option,
+    show_report,
+    write_report,
+)
 
 __all__ = ["command"]
 
 
-def _values(group: str, ignore_groups: bool, **values: Any) -> dict[str, Any]:
-    return {"group": None if ignore_groups else group, **values}
-
-
 _options = group(
     "values",
-    _values,
+    grouped_values,
     [
         click.option(
             "--cutoff", type=TEXT, metavar="DATE",
             help="First day after the training data; distances are then those of the column date. Default: distance_days.",
         ),
-        click.option(
-            "--attack", "attacks", multiple=True, type=TEXT, metavar="NAME",
-            help="Only this attack; repeatable. Default: all with their default options that learned nothing.",
-        ),
-        click.option("--model", type=TEXT, metavar="NAME", help="Only this target model."),
-        click.option(
-            "--placebo", "placebos", multiple=True, type=TEXT, metavar="MODEL",
-            help="This model is a placebo: it cannot have seen either side. A score table says so itself; a CSV file does not.",
-        ),
+        *column_options(),
         click.option(
             "--covariate", "covariates", multiple=True, type=TEXT, metavar="COLUMN",
             help="Also look for a jump of this column; repeatable. Columns overlap_N always are.",
@@ -44,12 +40,8 @@ _options = group(
             "--bandwidth", "bandwidths", multiple=True, type=float, metavar="DAYS",
             help="Documents nearer than this have a say; repeatable. Default: by Imbens and Kalyanaraman, and a sweep.",
         ),
-        click.option(
-            "--group", type=TEXT, default="group", show_default=True, metavar="COLUMN",
-            help="Column of what belongs together (a source, an author): standard errors are of groups.",
-        ),
-        click.option("--ignore-groups", is_flag=True, help="Take every document to stand alone."),
-        click.option("--level", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of the intervals."),
+        *group_options("Column of what belongs together (a source, an author): standard errors are of groups."),
+        level_option,
     ],
 )  # fmt: skip
 
@@ -84,11 +76,5 @@ def command(scores: str, values: dict[str, Any], out: str | None, console: Conso
         file = Path(scores)
         report = rdd(read_scores(file, attributes), options, inputs=[file_facts(file)], progress=console.progress)
         write_report(path, report)
-        if console.as_json:
-            console.result(report)
-        else:
-            console.clear()
-            click.echo(to_text(report))
-            for warning in report["warnings"]:
-                console.warn(warning)
+        show_report(console, report, to_text)
     return 0

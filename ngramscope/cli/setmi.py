@@ -10,7 +10,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options, group
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import check_report, column_options, level_option, show_report, write_report
 
 __all__ = ["command"]
 
@@ -27,15 +27,7 @@ _options = group(
             "--group-by", type=TEXT, metavar="COLUMN",
             help="Column that says which set a document is of; of dates also a period: date:month, date:year, date:day.",
         ),
-        click.option(
-            "--attack", "attacks", multiple=True, type=TEXT, metavar="NAME",
-            help="Only this attack; repeatable. Default: all with their default options that learned nothing.",
-        ),
-        click.option("--model", type=TEXT, metavar="NAME", help="Only this target model."),
-        click.option(
-            "--placebo", "placebos", multiple=True, type=TEXT, metavar="MODEL",
-            help="This model is a placebo: it cannot have seen either side. A score table says so itself; a CSV file does not.",
-        ),
+        *column_options(),
         click.option(
             "--aggregation", "aggregations", multiple=True, type=TEXT, metavar="NAME",
             help="How documents' scores become a set's; repeatable. Default: all; --list shows them.",
@@ -57,7 +49,7 @@ _options = group(
         click.option(
             "--draws", type=int, default=50, show_default=True, metavar="N", help="Regroupings; draws a point of a curve."
         ),
-        click.option("--level", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of the intervals."),
+        level_option,
         click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of all that is random."),
     ],
 )  # fmt: skip
@@ -123,11 +115,5 @@ def command(
             progress=console.progress,
         )
         write_report(path, report)
-        if console.as_json:
-            console.result(report)
-        else:
-            console.clear()
-            click.echo(to_text(report))
-            for warning in report["warnings"]:
-                console.warn(warning)
+        show_report(console, report, to_text)
     return 0

@@ -9,7 +9,7 @@ import click
 from ngramscope.cli._console import Console
 from ngramscope.cli._inputs import OutputOption
 from ngramscope.cli._options import TEXT, console_options
-from ngramscope.cli._scores import check_report, write_report
+from ngramscope.cli._scores import check_report, level_option, write_report
 
 __all__ = ["command"]
 
@@ -34,7 +34,7 @@ __all__ = ["command"]
     help="Chunks with a ratio outside (1/R, R) are changed.",
 )
 @click.option("--group-by", type=TEXT, metavar="COLUMN", help="Also count by this column (chapter, book).")
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of the intervals.")
+@level_option
 @click.option("--top", type=click.IntRange(0), default=20, show_default=True, metavar="N", help="Chunks to print.")
 @click.option("--out", cls=OutputOption, metavar="FILE", help="Write the report here, as JSON.")
 @console_options("Print the report as one JSON object on standard output.")
