@@ -128,6 +128,12 @@ def test_a_shift_is_a_banner_and_corner_cases_are_null() -> None:
         contamination(shifted, ContaminationOptions(by="exam"))
 
 
+def test_a_column_of_items_that_is_not_there_is_named_by_its_option() -> None:
+    table = items(np.random.default_rng(3), 30)
+    with pytest.raises(UsageError, match=r"^--item: no column 'group'; the table has: "):
+        contamination(table, ContaminationOptions(item="group"))
+
+
 def test_the_command(tmp_path: Path) -> None:
     random = np.random.default_rng(6)
     for name, shift in (("benchmark", 1.0), ("fresh", 0.0)):

@@ -24,7 +24,7 @@ from ngramscope.evaluate.power import detectable_auc
 from ngramscope.evaluate.prepare import Prepared, prepare
 from ngramscope.evaluate.setlevel.blind import blind_scores
 from ngramscope.evaluate.setlevel.columns import Chosen, choose
-from ngramscope.evaluate.setlevel.grouping import numbers_of, overlaps, value_names
+from ngramscope.evaluate.setlevel.grouping import numbers_of, overlaps, value_names, values_of
 from ngramscope.evaluate.setlevel.shift_check import ALARM, shift_tests
 from ngramscope.evaluate.transfer import share
 from ngramscope.evaluate.twins import families
@@ -136,6 +136,8 @@ def contamination(
     """
     options = options or ContaminationOptions()
     chosen = choose(table, options.attacks, options.model, options.placebos)
+    if options.item is not None:
+        values_of(table, options.item, "--item")
     data = prepare(table, options.item or options.group)
     unit = np.arange(len(data.members)) if data.unit is None else data.unit
     names = value_names(table, data.rows, options.by)
